@@ -1,0 +1,29 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fmt/format.h>
+
+#include "experiments/cli/command_list.hpp"
+#include "graphs/base/error.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app("Expresses deep networks as task graphs and maps them over CPUs, GPUs and nodes.", "espalier");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "espalier 0.1.0");
+  int exit_code = espalier::kDone;
+  espalier::add_commands(app, exit_code);
+  try {
+    app.parse(argc, argv);
+    return exit_code;
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? espalier::kDone : espalier::kWrongInput;
+  } catch (const espalier::InputError& e) {
+    fmt::print(stderr, "espalier: {}\n", e.what());
+    return espalier::kWrongInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "espalier: not enough memory\n");
+    return espalier::kOurFault;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "espalier: internal error or device failure: {}\n", e.what());
+    return espalier::kOurFault;
+  }
+}

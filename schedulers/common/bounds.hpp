@@ -1,0 +1,21 @@
+#pragma once
+
+#include "runtime/plan/plan.hpp"
+
+namespace espalier {
+
+/// Lower bounds on the makespan, in seconds; 0 where one was not computed.
+struct Bounds {
+  double critical_path = 0;   ///< longest path with each task on its fastest kind, no transfers
+  double area = 0;            ///< LP: fractional allocation of cost classes to kinds, loads balanced
+  double area_transfers = 0;  ///< the area LP with the volume that must cross links
+  double mixed = 0;           ///< LP with both: fractional allocation and path constraints
+  double best() const;
+};
+Bounds lower_bounds(const SchedulingProblem& problem);
+
+/// Refuses a plan that breaks precedence, capability, memory (a single task's working set), or a lower bound;
+/// or that does not place each task exactly once. InputError says which task and why.
+void validate(const Plan& plan, const SchedulingProblem& problem);
+
+}  // namespace espalier
