@@ -4,11 +4,24 @@
 #include <string>
 
 #include "graphs/base/error.hpp"
+#include "schedulers/static/cpop_topcuoglu2002.hpp"
+#include "schedulers/static/heft_topcuoglu2002.hpp"
+#include "schedulers/static/peft_arabnejad2014.hpp"
 
 namespace espalier {
 
 std::span<const SchedulerEntry> all_schedulers() {
-  static const std::span<const SchedulerEntry> entries;
+  static const SchedulerEntry entries[] = {
+      {"heft_topcuoglu2002", "static",
+       "earliest finish in the order of upward ranks, with insertion into gaps",
+       "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.1", "O(n log n + n p log n + e m)",
+       make_heft_topcuoglu2002},
+      {"cpop_topcuoglu2002", "static", "the critical path on the one worker that runs it fastest",
+       "Topcuoglu, Hariri, Wu, IEEE TPDS 13(3), 2002, section 4.2", "O(n log n + n p log n + e m)",
+       make_cpop_topcuoglu2002},
+      {"peft_arabnejad2014", "static", "earliest finish plus the optimistic cost of all that follows",
+       "Arabnejad, Barbosa, IEEE TPDS 25(3), 2014", "O(n p log n + e (g^2 + m))", make_peft_arabnejad2014},
+  };
   return entries;
 }
 
