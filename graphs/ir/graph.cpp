@@ -20,7 +20,7 @@ ValueId Graph::add_constant(std::string value_name, Tensor tensor) {
 
 Node& Graph::add_node(std::string op, std::string node_name, std::vector<ValueId> node_inputs,
                       std::vector<std::string> output_names, Attributes attributes) {
-  Node node{std::move(node_name), std::move(op), std::move(attributes), std::move(node_inputs), {}, {}};
+  Node node{std::move(node_name), std::move(op), std::move(attributes), std::move(node_inputs), {}, {}, {}};
   for (std::string& n : output_names) node.outputs.push_back(add_value(std::move(n)));
   nodes.push_back(std::move(node));
   return nodes.back();

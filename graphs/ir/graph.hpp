@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,8 @@ struct PostOp {
   friend bool operator==(const PostOp&, const PostOp&) = default;
 };
 
+struct Graph;
+
 struct Node {
   std::string name;  ///< unique in the graph; made up from the op and a number where the file has none
   std::string op;
@@ -41,6 +44,10 @@ struct Node {
   std::vector<ValueId> inputs;  ///< kAbsent for a left-out optional one
   std::vector<ValueId> outputs;
   std::vector<PostOp> post_ops;
+  /// Only of "If" and only before bind: the branches (then, else). Input 0 is the condition; behind it stand
+  /// the values that the branches read from outside, first those of `then` in the order of its graph inputs,
+  /// then those of `else`. bind replaces the node by the branch that the condition chooses.
+  std::vector<std::shared_ptr<const Graph>> bodies;
 };
 
 /// Nodes stand in topological order; each value has at most one producer. Values are referred to by index and
@@ -51,6 +58,9 @@ struct Graph {
   std::vector<Node> nodes;
   std::vector<ValueId> inputs;  ///< without the constants
   std::vector<ValueId> outputs;
+  /// Spatial operators still read [N, C, spatial...] as in ONNX: an imported graph. bind brackets them with
+  /// transposes and clears the flag.
+  bool onnx_order = false;
 
   ValueId add_value(std::string value_name, std::optional<TensorType> type = std::nullopt);
   ValueId add_constant(std::string value_name, Tensor tensor);

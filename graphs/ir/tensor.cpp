@@ -70,6 +70,13 @@ std::vector<Out> convert(const Tensor& t) {
 
 }  // namespace
 
+std::int64_t TensorType::bytes() const {
+  std::int64_t n = 0;
+  if (__builtin_mul_overflow(shape.elements(), static_cast<std::int64_t>(size_of(dtype)), &n))
+    throw InputError(fmt::format("{} has too many bytes", to_string()));
+  return n;
+}
+
 std::string TensorType::to_string() const {
   return fmt::format("{} {}", name_of(dtype), shape.to_string());
 }

@@ -14,7 +14,7 @@ namespace espalier {
 struct TensorType {
   DType dtype = DType::f32;
   Shape shape;
-  std::int64_t bytes() const { return shape.elements() * static_cast<std::int64_t>(size_of(dtype)); }
+  std::int64_t bytes() const;     ///< InputError on overflow
   std::string to_string() const;  ///< "float32 [1, 224, 224, 3]"
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };

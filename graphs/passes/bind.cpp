@@ -1,0 +1,223 @@
+#include "graphs/passes/bind.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <new>
+#include <numeric>
+
+#include "graphs/base/error.hpp"
+#include "graphs/passes/bind_inputs.hpp"
+#include "graphs/passes/evaluate.hpp"
+#include "graphs/passes/rewrite.hpp"
+
+namespace espalier {
+namespace {
+
+/// Folding a node may cost this much, all nodes together a thousand times as much.
+constexpr double kFoldFlops = 1e9;
+constexpr double kAllFlops = 2e10;
+
+KernelOptions folding_options() {
+  KernelOptions options;
+  options.reference_only = true;
+  return options;
+}
+
+/// Walks the nodes in order and builds the bound graph. `ids` translates values of the graph walked (the
+/// model's, or a branch of an If) to values of the graph built.
+class Binder {
+ public:
+  Binder(const LayerTable& layers, const Binding& binding) : layers_(layers), binding_(binding) {}
+
+  Graph run(const Graph& source) {
+    out_ = source;
+    out_.nodes.clear();
+    out_.onnx_order = false;
+    onnx_order_ = source.onnx_order;
+    bind_inputs(out_, binding_);
+    for (ValueId v : out_.inputs) check_size(*out_.values[v].type, "graph input " + out_.values[v].name);
+    std::vector<ValueId> ids(source.values.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    walk(source, ids);
+    for (ValueId& v : out_.outputs) v = named_output(v, ids[v]);
+    make_names_unique(out_);
+    out_.validate();
+    return std::move(out_);
+  }
+
+ private:
+  void walk(const Graph& source, std::vector<ValueId>& ids) {
+    const auto translate = [&](std::vector<ValueId>& list) {
+      for (ValueId& v : list)
+        if (v != kAbsent) v = ids[v];
+    };
+    for (const Node& original : source.nodes) {
+      Node node = original;
+      translate(node.inputs);
+      if (node.op == "If") {
+        inline_branch(original, node, ids);
+      } else {
+        translate(node.outputs);
+        add(std::move(node));
+      }
+    }
+  }
+
+  /// Puts the nodes of the chosen branch in place of the If; its outputs then stand for those of the If.
+  void inline_branch(const Node& original, const Node& node, std::vector<ValueId>& ids) {
+    const Tensor* condition = node.inputs.empty() ? nullptr : out_.constant(node.inputs[0]);
+    if (condition == nullptr || condition->elements() != 1 || condition->dtype() != DType::boolean)
+      throw InputError(
+          fmt::format("node {} (If): the condition must be known when the graph is bound; control flow "
+                      "that depends on run-time data is not supported",
+                      node.name));
+    const bool then = condition->to_int64()[0] != 0;
+    const Graph& body = *node.bodies.at(then ? 0 : 1);
+    const std::size_t first = 1 + (then ? 0 : node.bodies[0]->inputs.size());
+    std::vector<ValueId> inner(body.values.size());
+    for (std::size_t v = 0; v < body.values.size(); ++v) {
+      inner[v] = static_cast<ValueId>(out_.values.size());
+      out_.values.push_back(body.values[v]);
+    }
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) inner[body.inputs[i]] = node.inputs.at(first + i);
+    walk(body, inner);
+    for (std::size_t i = 0; i < original.outputs.size(); ++i)
+      if (original.outputs[i] != kAbsent) ids[original.outputs[i]] = inner[body.outputs[i]];
+  }
+
+  /// The value for a graph output: `found`, under the output's own name. The two differ behind an If.
+  ValueId named_output(ValueId output, ValueId found) {
+    if (found == output) return output;
+    place({out_.values[output].name + "/output", "Identity", {}, {found}, {output}, {}, {}});
+    return output;
+  }
+
+  void add(Node node) {
+    if (node.op == "Shape" || node.op == "Size") return fold_shape(node);
+    const Layer& layer = layers_.at(node);
+    const bool spatial = onnx_order_ && layer.layout == LayoutRule::channels_last && !node.inputs.empty() &&
+                         node.inputs[0] != kAbsent && out_.type(node.inputs[0]).shape.rank() > 2;
+    if (spatial)
+      bracket(std::move(node));
+    else
+      place(std::move(node));
+  }
+
+  /// [N, C, spatial...] in front and behind, [N, spatial..., C] inside.
+  void bracket(Node node) {
+    const int rank = out_.type(node.inputs[0]).shape.rank();
+    std::vector<std::int64_t> to_last(static_cast<std::size_t>(rank));
+    std::iota(to_last.begin(), to_last.end(), 0);
+    std::vector<std::int64_t> to_first = to_last;
+    std::rotate(to_last.begin() + 1, to_last.begin() + 2, to_last.end());
+    std::rotate(to_first.begin() + 1, to_first.end() - 1, to_first.end());
+    node.inputs[0] = transpose(node.name + "/to_channels_last", node.inputs[0], to_last);
+    std::vector<ValueId> outer = node.outputs;
+    const std::string name = node.name;
+    for (ValueId& v : node.outputs)
+      if (v != kAbsent) v = out_.add_value(out_.values[v].name + "/channels_last");
+    const std::vector<ValueId> inner = node.outputs;
+    place(std::move(node));
+    for (std::size_t i = 0; i < outer.size(); ++i) {
+      if (outer[i] == kAbsent) continue;
+      // every output as large as the first one is spatial too (the indices of MaxPool); statistics are not
+      const bool same = out_.type(inner[i]).shape == out_.type(inner[0]).shape;
+      Attributes perm;
+      if (same) perm.set("perm", to_first);
+      place({fmt::format("{}/to_channels_first_{}", name, i),
+             same ? "Transpose" : "Identity",
+             std::move(perm),
+             {inner[i]},
+             {outer[i]},
+             {},
+             {}});
+    }
+  }
+
+  ValueId transpose(const std::string& name, ValueId v, const std::vector<std::int64_t>& perm) {
+    Attributes attributes;
+    attributes.set("perm", perm);
+    const ValueId out = out_.add_value(name);
+    place({name, "Transpose", std::move(attributes), {v}, {out}, {}, {}});
+    return out;
+  }
+
+  /// Infers the types, then folds the node or appends it.
+  void place(Node node) {
+    set_types(out_, node, layers_);
+    for (ValueId v : node.outputs)
+      if (v != kAbsent) check_size(out_.type(v), fmt::format("node {} ({})", node.name, node.op));
+    if (!fold(node)) out_.nodes.push_back(std::move(node));
+  }
+
+  void fold_shape(const Node& node) {
+    if (node.inputs.empty() || node.inputs[0] == kAbsent || node.outputs.size() != 1)
+      throw InputError(fmt::format("node {} ({}): one input and one output are needed", node.name, node.op));
+    const Shape& shape = out_.type(node.inputs[0]).shape;
+    if (node.op == "Size") return define(node.outputs[0], Tensor::scalar(shape.elements()));
+    const auto clamp = [&](std::int64_t i) {
+      return std::clamp<std::int64_t>(i < 0 ? i + shape.rank() : i, 0, shape.rank());
+    };
+    const std::int64_t first = clamp(node.attributes.get_int("start", 0));
+    const std::int64_t last = std::max(first, clamp(node.attributes.get_int("end", shape.rank())));
+    const std::vector<std::int64_t> dims(shape.begin() + first, shape.begin() + last);
+    define(node.outputs[0], Tensor::of<std::int64_t>({last - first}, dims));
+  }
+
+  void define(ValueId v, Tensor tensor) {
+    out_.values[v].type = tensor.type();
+    out_.values[v].constant = std::move(tensor);
+  }
+
+  bool fold(const Node& node) {
+    const bool known = std::all_of(node.inputs.begin(), node.inputs.end(),
+                                   [&](ValueId v) { return v == kAbsent || out_.constant(v) != nullptr; });
+    if (!known || !may_fold(node)) return false;
+    std::vector<Tensor> inputs;
+    for (ValueId v : node.inputs) inputs.push_back(v == kAbsent ? Tensor{} : *out_.constant(v));
+    std::vector<Tensor> results = evaluate_node(out_, node, layers_, inputs, folding_options());
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+      if (node.outputs[i] != kAbsent) define(node.outputs[i], std::move(results[i]));
+    return true;
+  }
+
+  bool may_fold(const Node& node) {
+    std::int64_t bytes = 0;
+    for (ValueId v : node.outputs)
+      if (v != kAbsent) bytes += out_.type(v).bytes();
+    const Flops flops = layers_.at(node).cost(view_of(out_, node)).flops;
+    if (bytes > binding_.max_folded_bytes - folded_bytes_ || !(flops.value <= kFoldFlops) ||
+        flops.value + folded_flops_ > kAllFlops)
+      return false;
+    folded_bytes_ += bytes;
+    folded_flops_ += flops.value + 1000;
+    return true;
+  }
+
+  void check_size(const TensorType& type, const std::string& what) const {
+    std::int64_t product = 1;
+    for (std::int64_t d : type.shape)
+      if (d < 0 || __builtin_mul_overflow(product, std::max<std::int64_t>(d, 1), &product) ||
+          product > binding_.max_tensor_bytes)
+        throw InputError(fmt::format("{}: {} is larger than the {} bytes accepted", what, type.to_string(),
+                                     binding_.max_tensor_bytes));
+    if (type.bytes() > binding_.max_tensor_bytes)
+      throw InputError(fmt::format("{}: {} is larger than the {} bytes accepted", what, type.to_string(),
+                                   binding_.max_tensor_bytes));
+  }
+
+  const LayerTable& layers_;
+  const Binding& binding_;
+  Graph out_;
+  bool onnx_order_ = false;
+  std::int64_t folded_bytes_ = 0;
+  double folded_flops_ = 0;
+};
+
+}  // namespace
+
+Graph bind(const Graph& graph, const LayerTable& layers, const Binding& binding) {
+  return Binder(layers, binding).run(graph);
+}
+
+}  // namespace espalier
