@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "graphs/ir/tensor.hpp"
 
@@ -19,5 +20,7 @@ struct Weights {
 /// "model_state_dict"; a "module." prefix of every name is dropped. Nothing in the file is executed: only
 /// tensors, containers, numbers and strings are built, everything else is an InputError by name.
 Weights read_weights(const std::filesystem::path& path);
+/// From memory; `name` stands in messages.
+Weights read_weights_bytes(std::string_view bytes, const std::string& name);
 
 }  // namespace espalier
