@@ -1,0 +1,16 @@
+#include <cstdlib>
+
+/// Sets what tests look up in the environment before main, unless the caller has set it: test programs then
+/// run alike from ctest and by hand.
+namespace {
+
+const bool kPrepared = [] {
+  ::setenv("ESPALIER_SHARED", ESPALIER_TEST_SHARED, 0);
+  ::setenv("ESPALIER_SOURCE", ESPALIER_TEST_SOURCE, 0);
+  ::setenv("ESPALIER_COMMAND", ESPALIER_TEST_COMMAND, 0);
+  ::setenv("STARPU_SILENT", "1", 0);
+  ::setenv("OMP_NUM_THREADS", "1", 0);
+  return true;
+}();
+
+}  // namespace
