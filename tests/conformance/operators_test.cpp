@@ -1,0 +1,168 @@
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <onnx/onnx_pb.h>
+#include <set>
+
+#include "layers/layer_list.hpp"
+#include "tests/support/conformance.hpp"
+
+/// ONNX's own operator cases, as Debian's libonnx-testdata has them. ESPALIER_CONFORMANCE=FILE writes the
+/// whole report there.
+namespace espalier {
+namespace {
+
+namespace fs = std::filesystem;
+using test::CaseResult;
+using test::Outcome;
+
+fs::path data_folder() {
+  const char* folder = std::getenv("ESPALIER_ONNX_TESTDATA");
+  return folder != nullptr ? folder : "/usr/share/libonnx-testdata/data";
+}
+
+/// The operators that Espalier promises for float data.
+const std::set<std::string> kPromised = {"Conv",
+                                         "ConvTranspose",
+                                         "Gemm",
+                                         "MatMul",
+                                         "MaxPool",
+                                         "AveragePool",
+                                         "GlobalAveragePool",
+                                         "BatchNormalization",
+                                         "LayerNormalization",
+                                         "LRN",
+                                         "Softmax",
+                                         "LogSoftmax",
+                                         "LSTM",
+                                         "GRU",
+                                         "RNN",
+                                         "Relu",
+                                         "LeakyRelu",
+                                         "PRelu",
+                                         "Clip",
+                                         "Sigmoid",
+                                         "HardSigmoid",
+                                         "HardSwish",
+                                         "Tanh",
+                                         "Elu",
+                                         "Selu",
+                                         "Erf",
+                                         "Softplus",
+                                         "Mish",
+                                         "Add",
+                                         "Sub",
+                                         "Mul",
+                                         "Div",
+                                         "Max",
+                                         "Min",
+                                         "Neg",
+                                         "Abs",
+                                         "Concat",
+                                         "Split",
+                                         "Slice",
+                                         "Pad",
+                                         "Transpose",
+                                         "Reshape",
+                                         "Flatten",
+                                         "Squeeze",
+                                         "Unsqueeze",
+                                         "Expand",
+                                         "Tile",
+                                         "Gather",
+                                         "Resize",
+                                         "Upsample",
+                                         "ReduceMean",
+                                         "ReduceSum",
+                                         "ReduceMax",
+                                         "ReduceMin",
+                                         "ReduceL2",
+                                         "Pow",
+                                         "Sqrt",
+                                         "Exp",
+                                         "Log",
+                                         "Cast",
+                                         "Where",
+                                         "Equal",
+                                         "Greater",
+                                         "GreaterOrEqual",
+                                         "Less",
+                                         "LessOrEqual",
+                                         "ArgMax",
+                                         "TopK",
+                                         "InstanceNormalization",
+                                         "DepthToSpace",
+                                         "SpaceToDepth",
+                                         "Constant",
+                                         "Shape",
+                                         "Identity",
+                                         "Dropout",
+                                         "ConstantOfShape"};
+
+/// Cases that may fail for now, each with the reason.
+const std::map<std::string, std::string> kExcused = {
+    {"test_training_dropout", "random"},
+    {"test_training_dropout_default", "random"},
+    {"test_training_dropout_default_mask", "random"},
+    {"test_training_dropout_mask", "random"},
+    {"test_training_dropout_zero_ratio", "training mode"},
+    {"test_training_dropout_zero_ratio_mask", "training mode"},
+};
+
+/// Layers that are not in the table yet do not count as failures.
+bool available(const std::string& op) {
+  for (const char* folded : {"Constant", "Shape"})
+    if (op == folded) return true;
+  if (op == "Dropout") return all_layers().find("Identity") != nullptr;
+  return all_layers().find(op == "Upsample" ? "Resize" : op) != nullptr;
+}
+
+/// Whether a case has promised operators alone and no data but float32, integers that index or count, and
+/// bool.
+bool is_promised(const fs::path& folder) {
+  onnx::ModelProto model;
+  std::ifstream file(folder / "model.onnx", std::ios::binary);
+  if (!model.ParseFromIstream(&file)) return false;
+  for (const auto& node : model.graph().node())
+    if (!node.domain().empty() || kPromised.count(node.op_type()) == 0 || !available(node.op_type()))
+      return false;
+  bool has_float = false;
+  for (const auto* list : {&model.graph().input(), &model.graph().output()})
+    for (const auto& info : *list) {
+      const int type = info.type().tensor_type().elem_type();
+      has_float = has_float || type == onnx::TensorProto::FLOAT;
+      if (type != onnx::TensorProto::FLOAT && type != onnx::TensorProto::INT64 &&
+          type != onnx::TensorProto::INT32 && type != onnx::TensorProto::BOOL)
+        return false;
+    }
+  return has_float;
+}
+
+void run_all(const test::Executor& execute, const char* suffix) {
+  const std::vector<fs::path> cases = test::conformance_cases(data_folder());
+  if (cases.empty()) GTEST_SKIP() << data_folder() << " is absent; install libonnx-testdata";
+  std::vector<CaseResult> all;
+  for (const fs::path& folder : cases) {
+    const CaseResult result = test::run_case(folder, all_layers(), execute);
+    all.push_back(result);
+    if (result.outcome == Outcome::passed || !is_promised(folder)) continue;
+    if (kExcused.count(result.name) == 0)
+      ADD_FAILURE() << result.suite << "/" << result.name << ": " << result.reason;
+  }
+  const std::string text = test::report(all);
+  if (const char* path = std::getenv("ESPALIER_CONFORMANCE"))
+    std::ofstream(std::string(path) + suffix) << text;
+  std::cout << text.substr(text.rfind('\n', text.size() - 2) + 1);
+}
+
+TEST(Conformance, OperatorsAsImported) {
+  run_all(test::plain_executor(all_layers()), ".plain");
+}
+
+TEST(Conformance, OperatorsOptimised) {
+  run_all(test::optimising_executor(all_layers()), ".optimised");
+}
+
+}  // namespace
+}  // namespace espalier
