@@ -2,9 +2,10 @@
 
 namespace espalier {
 
+void add_doctor_command(CLI::App& app, int& exit_code);
+
 void add_commands(CLI::App& app, int& exit_code) {
-  static_cast<void>(app);
-  static_cast<void>(exit_code);
+  add_doctor_command(app, exit_code);
 }
 
 }  // namespace espalier
