@@ -1,5 +1,7 @@
 #include "layers/layer_list.hpp"
 
+#include "layers/movement/movement.hpp"
+
 namespace espalier {
 namespace {
 
@@ -8,7 +10,7 @@ std::vector<Layer> collect() {
   const auto add = [&](std::span<const Layer> family) {
     layers.insert(layers.end(), family.begin(), family.end());
   };
-  static_cast<void>(add);
+  add(movement_layers());
   return layers;
 }
 
