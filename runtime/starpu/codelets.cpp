@@ -1,0 +1,36 @@
+#include "runtime/starpu/codelets.hpp"
+
+#include <cstring>
+
+namespace espalier::starpu {
+namespace {
+
+void run_body(void** buffers, void* argument) {
+  static_cast<TaskBody*>(argument)->run(buffers, static_cast<unsigned>(starpu_worker_get_id()));
+}
+
+std::uint32_t footprint_of(starpu_task* task) {
+  return static_cast<const TaskBody*>(task->cl_arg)->footprint();
+}
+
+}  // namespace
+
+starpu_codelet* CodeletTable::get(const std::string& name) {
+  if (const auto it = by_name_.find(name); it != by_name_.end()) return &it->second->codelet;
+  Entry& entry = entries_.emplace_back();
+  entry.name = name;
+  entry.symbol = "espalier_" + name;
+  std::memset(&entry.model, 0, sizeof entry.model);
+  entry.model.type = STARPU_HISTORY_BASED;
+  entry.model.symbol = entry.symbol.c_str();
+  entry.model.footprint = footprint_of;
+  starpu_codelet_init(&entry.codelet);
+  entry.codelet.cpu_funcs[0] = run_body;
+  entry.codelet.nbuffers = STARPU_VARIABLE_NBUFFERS;
+  entry.codelet.model = &entry.model;
+  entry.codelet.name = entry.name.c_str();
+  by_name_.emplace(name, &entry);
+  return &entry.codelet;
+}
+
+}  // namespace espalier::starpu

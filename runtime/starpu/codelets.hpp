@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "runtime/starpu/starpu_detail.hpp"
+
+namespace espalier::starpu {
+
+/// What a task runs. run() is called on a worker's thread with the addresses of the task's data in the order
+/// of its handles; it must not throw: the call comes from C.
+class TaskBody {
+ public:
+  explicit TaskBody(std::uint64_t footprint = 0)
+      : footprint_(static_cast<std::uint32_t>(footprint ^ (footprint >> 32))) {}
+  virtual ~TaskBody() = default;
+  virtual void run(void** buffers, unsigned worker) noexcept = 0;
+  std::uint32_t footprint() const { return footprint_; }
+
+ private:
+  std::uint32_t footprint_;
+};
+
+/// One codelet for each kind of work, all with one C function that calls the task's body, and one history
+/// based performance model "espalier_NAME" whose key is the body's footprint. The entries stay where they are
+/// until StarPU has shut down.
+class CodeletTable {
+ public:
+  starpu_codelet* get(const std::string& name);
+
+ private:
+  struct Entry {
+    std::string name, symbol;
+    starpu_codelet codelet;
+    starpu_perfmodel model;
+  };
+  std::deque<Entry> entries_;
+  std::map<std::string, Entry*> by_name_;
+};
+
+}  // namespace espalier::starpu

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// StarPU on this machine. No header of this folder but starpu_detail.hpp includes starpu.h.
+namespace espalier::starpu {
+
+class CodeletTable;
+
+/// Chosen from measurements, see docs/decisions.
+constexpr std::string_view kDefaultPolicy = "prio";
+
+struct MachineOptions {
+  std::string policy{kDefaultPolicy};  ///< of StarPU's own
+  unsigned cores = 0;                  ///< workers, one single-threaded worker a core; 0: every core
+};
+
+/// StarPU, initialised; at most one at a time in a process. Its workers sleep unless a Work object lives.
+class Machine {
+ public:
+  /// InputError listing the policies when there is none of that name, and when there are fewer cores than
+  /// asked for; DeviceError when StarPU does not start.
+  explicit Machine(const MachineOptions& options = {});
+  ~Machine();
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  unsigned workers() const { return workers_; }
+  const std::string& policy() const { return policy_; }
+  /// Why fewer workers run than the machine has cores; empty when all do.
+  const std::string& limitation() const { return limitation_; }
+  CodeletTable& codelets() { return *codelets_; }
+
+  /// Runs a plain function on every worker's own thread, all at once.
+  void on_each_worker(void (*function)(void*), void* argument);
+
+  /// While it lives the workers look for tasks; without one they sleep and leave the cores to others.
+  class Work {
+   public:
+    Work();
+    ~Work();
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+  };
+
+ private:
+  unsigned workers_ = 0;
+  std::string policy_, limitation_;
+  std::unique_ptr<CodeletTable> codelets_;
+};
+
+/// Names of StarPU's own policies, in its order.
+std::vector<std::string> available_policies();
+/// "1.3.10".
+std::string library_version();
+/// The number of CPU workers that the library was compiled for.
+unsigned library_core_limit();
+/// Cores that this process may use.
+unsigned machine_cores();
+
+}  // namespace espalier::starpu
