@@ -28,6 +28,27 @@ std::vector<std::int64_t> live_bytes(const Graph& graph) {
   return change;
 }
 
+/// End of the interval that starts at `begin`: where its time is within a quarter of `share`, the cut with
+/// the fewest bytes alive, among equals the nearest to the share.
+std::size_t interval_end(std::span<const double> seconds, std::span<const std::int64_t> alive,
+                         std::size_t begin, double share) {
+  std::size_t best = 0;
+  double sum = 0, best_distance = 0;
+  for (std::size_t i = begin; i < seconds.size(); ++i) {
+    sum += seconds[i];
+    if (sum < 0.75 * share) continue;
+    if (sum > 1.25 * share && best != 0) break;
+    const double distance = std::abs(sum - share);
+    if (best == 0 || alive[i] < alive[best - 1] ||
+        (alive[i] == alive[best - 1] && distance < best_distance)) {
+      best = i + 1;
+      best_distance = distance;
+    }
+    if (sum > 1.25 * share) break;
+  }
+  return best == 0 ? seconds.size() : best;
+}
+
 }  // namespace
 
 bool is_alias(const LayerTable& layers, const Node& node) {
@@ -60,32 +81,19 @@ std::vector<std::int32_t> segment_by_interval(const Graph& graph, std::span<cons
                                               double target) {
   const std::size_t n = seconds.size();
   const auto alive = live_bytes(graph);
-  double total = 0;
-  for (const double s : seconds) total += s;
-  const double share = total / std::max(1.0, std::round(total / target));
+  double left = 0;
+  for (const double s : seconds) left += s;
+  const double share = left / std::max(1.0, std::round(left / target));
   std::vector<std::int32_t> segment(n, 0);
   std::int32_t current = 0;
-  std::size_t begin = 0;
-  while (begin < n) {
-    double sum = 0;
-    std::size_t cut = n, i = begin;  // the segment is [begin, cut)
-    for (; i < n; ++i) {
-      sum += seconds[i];
-      if (sum < 0.75 * share) continue;
-      if (sum > 1.25 * share && cut < n) break;
-      if (i + 1 < n && (cut == n || alive[i] < alive[cut - 1])) cut = i + 1;
-      if (sum > 1.25 * share) break;
+  for (std::size_t begin = 0; begin < n; ++current) {
+    const std::size_t end = left <= 1.25 * share ? n : interval_end(seconds, alive, begin, share);
+    for (std::size_t i = begin; i < end; ++i) {
+      segment[i] = current;
+      left -= seconds[i];
     }
-    for (i = begin; i < cut; ++i) segment[i] = current;
-    ++current;
-    begin = cut;
+    begin = end;
   }
-  // a tail that is not worth a task joins the one before
-  double tail = 0;
-  for (std::size_t i = 0; i < n; ++i)
-    if (segment[i] == current - 1) tail += seconds[i];
-  if (current > 1 && tail < std::min(0.25 * share, kTaskSeconds))
-    for (std::int32_t& s : segment) s = std::min(s, current - 2);
   return segment;
 }
 
