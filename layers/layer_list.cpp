@@ -1,6 +1,9 @@
 #include "layers/layer_list.hpp"
 
 #include "layers/movement/movement.hpp"
+#include "layers/conv2d/conv_layers.hpp"
+#include "layers/dense/dense_layers.hpp"
+#include "layers/pool/pool_layers.hpp"
 
 namespace espalier {
 namespace {
@@ -11,6 +14,9 @@ std::vector<Layer> collect() {
     layers.insert(layers.end(), family.begin(), family.end());
   };
   add(movement_layers());
+  add(conv_layers());
+  add(dense_layers());
+  add(pool_layers());
   return layers;
 }
 

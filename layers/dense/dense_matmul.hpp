@@ -1,0 +1,11 @@
+#pragma once
+
+#include "graphs/ir/layer.hpp"
+
+namespace espalier {
+
+/// oneDNN's matmul; a constant B is packed once.
+std::string dense_matmul_refuses(const NodeView& view, const KernelOptions& options);
+std::unique_ptr<Kernel> prepare_dense_matmul(const NodeView& view, PrepareContext& context);
+
+}  // namespace espalier
