@@ -84,13 +84,13 @@ std::uint64_t TaskGraph::fingerprint() const {
 CostClass TaskGraphBuilder::add_class(CostClassInfo info) {
   const std::uint64_t hash = mix(mix(kFnvOffset, info.codelet), info.signature);
   if (info.footprint == 0) info.footprint = hash;
-  const auto it = std::lower_bound(class_index_.begin(), class_index_.end(), std::pair{hash, CostClass{0}});
-  for (auto i = it; i != class_index_.end() && i->first == hash; ++i)
+  const auto [first, last] = class_index_.equal_range(hash);
+  for (auto i = first; i != last; ++i)
     if (graph_.classes[i->second].codelet == info.codelet &&
         graph_.classes[i->second].signature == info.signature)
       return i->second;
   const auto id = static_cast<CostClass>(graph_.classes.size());
-  class_index_.insert(it, {hash, id});
+  class_index_.emplace(hash, id);
   graph_.classes.push_back(std::move(info));
   return id;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "graphs/base/units.hpp"
@@ -108,7 +109,7 @@ class TaskGraphBuilder {
  private:
   TaskGraph graph_;
   std::vector<std::pair<TaskId, TaskId>> explicit_;
-  std::vector<std::pair<std::uint64_t, CostClass>> class_index_;
+  std::unordered_multimap<std::uint64_t, CostClass> class_index_;
 };
 
 }  // namespace espalier

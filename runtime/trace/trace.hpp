@@ -14,9 +14,10 @@ namespace espalier {
 struct TaskEvent {
   TaskId task;
   WorkerId worker;
-  double start, end;  ///< seconds from the start of the run
-  double ready;       ///< when its last predecessor ended
-  double data_ready;  ///< when its inputs were in the worker's memory
+  double start, end;        ///< seconds from the start of the run
+  double ready;             ///< when its last predecessor ended
+  double data_ready;        ///< when its inputs were in the worker's memory
+  double memory_ready = 0;  ///< when there was room for its data there; `ready` if it never waited for room
 };
 
 struct TransferEvent {

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/platform/platform.hpp"
+
+/// Where platforms come from: YAML, a list of named ones, identical:P, this machine. README.md has the
+/// format.
+namespace espalier {
+
+/// P processors of kind "processor" with a memory each; every pair is joined by a link of its own that moves
+/// one unit of edge weight (kBytesPerUnit of the task graph's sources) in one unit of time, without latency
+/// and without sharing. InputError unless 1 <= P <= 1024.
+Platform identical_platform(std::size_t processors);
+
+/// This machine as hwloc sees it: a worker of kind "cpu-core" for each core, one memory, and the GPUs that
+/// hwloc finds with a memory each. Rates are rough estimates until measured costs replace them.
+Platform local_platform();
+
+/// A name of named_platforms(), "identical:P", "local" or the path of a YAML file (.yaml, .yml). InputError
+/// listing what is accepted.
+Platform platform_named(const std::string& text);
+
+}  // namespace espalier
