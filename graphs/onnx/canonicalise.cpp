@@ -189,18 +189,28 @@ void rewrite_batch_norm(Rewrite& r) {
   r.keep();
 }
 
-/// Opset 6: an explicit `broadcast` aligned at the last axis is what later opsets do anyway.
+/// Opset 6 aligns the second operand at `axis` of the first one; later opsets align the last axes.
+void align_operand(Rewrite& r, std::int64_t axis) {
+  const auto& a = r.graph.values[r.node.inputs[0]].type;
+  const auto& b = r.graph.values[r.node.inputs[1]].type;
+  if (!a || !b)
+    throw InputError(
+        "broadcast along an axis (opset 6) of operands of unknown rank is not supported; convert the "
+        "model to opset 7 or later");
+  const int first = normalise_axis(axis, a->shape.rank());
+  std::vector<std::int64_t> missing;
+  for (int i = first + b->shape.rank(); i < a->shape.rank(); ++i) missing.push_back(i - first);
+  if (missing.empty()) return;
+  r.node.inputs[1] = r.emit("Unsqueeze", "aligned", {r.node.inputs[1], r.constant_ints("axes", missing)});
+}
+
 void rewrite_arithmetic(Rewrite& r) {
-  if (r.opset < 7 && r.node.attributes.get_int("broadcast", 0) != 0 && r.node.attributes.has("axis")) {
-    const Tensor* b = r.has_input(1) ? r.graph.constant(r.node.inputs[1]) : nullptr;
-    const bool scalar = b != nullptr && b->elements() == 1;
-    if (!scalar && r.node.attributes.get_int("axis") != -1)
-      throw InputError(
-          "broadcast along an axis (opset 6) is not supported; convert the model to opset 7 or later");
-  }
-  r.node.attributes.erase("broadcast");
-  r.node.attributes.erase("axis");
-  r.node.attributes.erase("consumed_inputs");
+  Attributes& a = r.node.attributes;
+  if (r.opset < 7 && a.get_int("broadcast", 0) != 0 && a.has("axis") && r.has_input(1))
+    align_operand(r, a.get_int("axis"));
+  a.erase("broadcast");
+  a.erase("axis");
+  a.erase("consumed_inputs");
   r.keep();
 }
 
@@ -223,6 +233,13 @@ void refuse_control_flow(Rewrite&) {
 void rewrite_if(Rewrite& r) {
   r.keep();
 }
+
+/// Operators that mean the same in every opset up to 18, but for the types they take.
+constexpr std::string_view kNeverChanged[] = {
+    "Abs",           "Ceil",       "Constant", "Exp",   "Floor",    "GlobalAveragePool",
+    "GlobalMaxPool", "Identity",   "LRN",      "Log",   "MatMul",   "Neg",
+    "Not",           "Reciprocal", "Relu",     "Shape", "Sigmoid",  "Size",
+    "Softplus",      "Softsign",   "Sqrt",     "Tanh",  "Transpose"};
 
 struct Rule {
   std::string_view op;
@@ -277,11 +294,17 @@ constexpr Rule kRules[] = {
 
 void append_canonical(Graph& graph, Node node, int opset) {
   while (!node.inputs.empty() && node.inputs.back() == kAbsent) node.inputs.pop_back();
+  if (opset < kOldestOpset - 1 &&
+      std::find(std::begin(kNeverChanged), std::end(kNeverChanged), node.op) == std::end(kNeverChanged))
+    throw InputError(
+        fmt::format("opset {} is not supported; accepted are {} to {}", opset, kOldestOpset, kNewestOpset));
   const auto rule =
       std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.op == node.op; });
   Rewrite rewrite{graph, std::move(node), opset};
   if (rule == std::end(kRules)) return rewrite.keep();
-  if (rewrite.node.inputs.empty() || rewrite.node.inputs[0] == kAbsent || rewrite.node.outputs.empty())
+  const bool refused = rule->rewrite == refuse_control_flow;
+  if (!refused &&
+      (rewrite.node.inputs.empty() || rewrite.node.inputs[0] == kAbsent || rewrite.node.outputs.empty()))
     throw InputError("the first input or output is missing");
   rule->rewrite(rewrite);
 }

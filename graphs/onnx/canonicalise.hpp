@@ -4,9 +4,10 @@
 
 namespace espalier {
 
-/// The opset versions that the importer reads. Opset 6 differs from 7 only in `broadcast` attributes, which
-/// are accepted where they mean what opset 7 does without them.
-constexpr int kOldestOpset = 6;
+/// The opset versions that the importer reads in full. Opset 6 differs from 7 in `broadcast` attributes, which are
+/// rewritten where the ranks are known; of versions before that only operators that have not changed since are
+/// accepted.
+constexpr int kOldestOpset = 7;
 constexpr int kNewestOpset = 18;
 
 /// Appends `node`, read from a file of this opset, to the graph in the form of opset 18 (graphs/README.md):

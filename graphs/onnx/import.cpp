@@ -8,7 +8,7 @@
 #include "graphs/onnx/canonicalise.hpp"
 #include "graphs/onnx/model_file.hpp"
 #include "graphs/onnx/tensor_proto.hpp"
-#include "graphs/passes/rewrite.hpp"
+#include "graphs/passes/types.hpp"
 
 namespace espalier {
 namespace {
@@ -212,12 +212,16 @@ Graph read_graph(onnx::GraphProto& proto, Context& context, Scope* outer, std::v
   return graph;
 }
 
+/// A model that names other domains alone has no operator of ONNX's own, whose version then does not matter.
 int opset_of(const onnx::ModelProto& model) {
-  std::int64_t opset = model.opset_import_size() == 0 ? 1 : 0;
+  if (model.opset_import_size() == 0)
+    throw InputError("the model does not say which opset it uses; is it truncated?");
+  std::int64_t opset = kNewestOpset;
   for (const auto& entry : model.opset_import())
     if (entry.domain().empty() || entry.domain() == "ai.onnx") opset = entry.version();
-  if (opset < kOldestOpset || opset > kNewestOpset)
-    throw InputError(fmt::format("opset {} is not supported; accepted are 7 to {}", opset, kNewestOpset));
+  if (opset < 1 || opset > kNewestOpset)
+    throw InputError(
+        fmt::format("opset {} is not supported; accepted are {} to {}", opset, kOldestOpset, kNewestOpset));
   return static_cast<int>(opset);
 }
 

@@ -126,7 +126,8 @@ TEST(ImportErrors, SayWhatIsWrong) {
   EXPECT_THAT(error_of("this is not a model"), HasSubstr("test.onnx"));
   OnnxModel old(3);
   old.input("x", {1});
-  old.output("x");
+  old.node("Add", {"x", "x"}, {"y"});
+  old.output("y");
   EXPECT_THAT(error_of(old.bytes()), HasSubstr("7 to 18"));
   OnnxModel unknown;
   unknown.input("x", {1});

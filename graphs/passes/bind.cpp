@@ -2,32 +2,22 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <new>
 #include <numeric>
 
 #include "graphs/base/error.hpp"
 #include "graphs/passes/bind_inputs.hpp"
-#include "graphs/passes/evaluate.hpp"
-#include "graphs/passes/rewrite.hpp"
+#include "graphs/passes/fold_constants.hpp"
+#include "graphs/passes/types.hpp"
 
 namespace espalier {
 namespace {
-
-/// Folding a node may cost this much, all nodes together a thousand times as much.
-constexpr double kFoldFlops = 1e9;
-constexpr double kAllFlops = 2e10;
-
-KernelOptions folding_options() {
-  KernelOptions options;
-  options.reference_only = true;
-  return options;
-}
 
 /// Walks the nodes in order and builds the bound graph. `ids` translates values of the graph walked (the
 /// model's, or a branch of an If) to values of the graph built.
 class Binder {
  public:
-  Binder(const LayerTable& layers, const Binding& binding) : layers_(layers), binding_(binding) {}
+  Binder(const LayerTable& layers, const Binding& binding)
+      : layers_(layers), binding_(binding), folder_(layers, binding.max_folded_bytes) {}
 
   Graph run(const Graph& source) {
     out_ = source;
@@ -147,7 +137,7 @@ class Binder {
     set_types(out_, node, layers_);
     for (ValueId v : node.outputs)
       if (v != kAbsent) check_size(out_.type(v), fmt::format("node {} ({})", node.name, node.op));
-    if (!fold(node)) out_.nodes.push_back(std::move(node));
+    if (!folder_.fold(out_, node)) out_.nodes.push_back(std::move(node));
   }
 
   void fold_shape(const Node& node) {
@@ -169,31 +159,6 @@ class Binder {
     out_.values[v].constant = std::move(tensor);
   }
 
-  bool fold(const Node& node) {
-    const bool known = std::all_of(node.inputs.begin(), node.inputs.end(),
-                                   [&](ValueId v) { return v == kAbsent || out_.constant(v) != nullptr; });
-    if (!known || !may_fold(node)) return false;
-    std::vector<Tensor> inputs;
-    for (ValueId v : node.inputs) inputs.push_back(v == kAbsent ? Tensor{} : *out_.constant(v));
-    std::vector<Tensor> results = evaluate_node(out_, node, layers_, inputs, folding_options());
-    for (std::size_t i = 0; i < node.outputs.size(); ++i)
-      if (node.outputs[i] != kAbsent) define(node.outputs[i], std::move(results[i]));
-    return true;
-  }
-
-  bool may_fold(const Node& node) {
-    std::int64_t bytes = 0;
-    for (ValueId v : node.outputs)
-      if (v != kAbsent) bytes += out_.type(v).bytes();
-    const Flops flops = layers_.at(node).cost(view_of(out_, node)).flops;
-    if (bytes > binding_.max_folded_bytes - folded_bytes_ || !(flops.value <= kFoldFlops) ||
-        flops.value + folded_flops_ > kAllFlops)
-      return false;
-    folded_bytes_ += bytes;
-    folded_flops_ += flops.value + 1000;
-    return true;
-  }
-
   void check_size(const TensorType& type, const std::string& what) const {
     std::int64_t product = 1;
     for (std::int64_t d : type.shape)
@@ -210,8 +175,7 @@ class Binder {
   const Binding& binding_;
   Graph out_;
   bool onnx_order_ = false;
-  std::int64_t folded_bytes_ = 0;
-  double folded_flops_ = 0;
+  Folder folder_;
 };
 
 }  // namespace

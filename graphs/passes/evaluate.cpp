@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "graphs/base/error.hpp"
-#include "graphs/passes/rewrite.hpp"
+#include "graphs/passes/types.hpp"
 
 namespace espalier {
 namespace {

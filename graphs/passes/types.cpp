@@ -1,7 +1,8 @@
-#include "graphs/passes/rewrite.hpp"
+#include "graphs/passes/types.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
-#include <new>
+#include <unordered_set>
 
 #include "graphs/base/error.hpp"
 
@@ -18,7 +19,9 @@ std::string describe_inputs(const Graph& graph, const Node& node) {
 }
 
 void check_counts(const Node& node, const Layer& layer) {
-  const auto inputs = static_cast<int>(node.inputs.size());
+  const auto fused = std::count_if(node.post_ops.begin(), node.post_ops.end(),
+                                   [](const PostOp& op) { return op.input_index >= 0; });
+  const auto inputs = static_cast<int>(node.inputs.size()) - static_cast<int>(fused);
   const auto outputs = static_cast<int>(node.outputs.size());
   if (inputs < layer.min_inputs || inputs > layer.max_inputs)
     throw InputError(
@@ -41,11 +44,6 @@ void make_names_unique(Graph& graph) {
     for (std::size_t n = i; !taken.insert(node.name).second; ++n) node.name = fmt::format("{}_{}", wanted, n);
   }
 }
-
-Uses::Uses(const Graph& graph)
-    : producers_(graph.producers()),
-      consumers_(graph.consumers()),
-      outputs_(graph.outputs.begin(), graph.outputs.end()) {}
 
 std::vector<TensorType> infer_types(const Graph& graph, const Node& node, const LayerTable& layers) {
   const Layer& layer = layers.at(node);

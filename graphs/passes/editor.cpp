@@ -1,0 +1,122 @@
+#include "graphs/passes/editor.hpp"
+
+#include <algorithm>
+
+namespace espalier {
+
+Editor::Editor(Graph& graph, const LayerTable& layers)
+    : graph_(graph), layers_(layers), producers_(graph.producers()), uses_(graph.values.size(), 0) {
+  for (const Node& n : graph.nodes) count(n, 1);
+  for (ValueId v : graph.outputs) uses_[static_cast<std::size_t>(v)] += kOutput;
+}
+
+void Editor::count(const Node& n, int sign) {
+  for (ValueId v : n.inputs)
+    if (v != kAbsent) uses_[static_cast<std::size_t>(v)] += sign;
+}
+
+void Editor::grow() {
+  producers_.resize(graph_.values.size(), -1);
+  uses_.resize(graph_.values.size(), 0);
+}
+
+std::int32_t Editor::producer(ValueId v) const {
+  return v == kAbsent ? -1 : producers_[static_cast<std::size_t>(v)];
+}
+
+const Node* Editor::producer(ValueId v, std::string_view op) const {
+  const std::int32_t i = producer(v);
+  if (i < 0) return nullptr;
+  const Node& n = graph_.nodes[static_cast<std::size_t>(i)];
+  return n.op == op && n.post_ops.empty() ? &n : nullptr;
+}
+
+ValueId Editor::add_constant(const std::string& name, Tensor tensor) {
+  const ValueId v = graph_.add_constant(name, std::move(tensor));
+  grow();
+  return v;
+}
+
+ValueId Editor::add_value(const std::string& name, const TensorType& type) {
+  const ValueId v = graph_.add_value(name, type);
+  grow();
+  return v;
+}
+
+void Editor::replace(std::int32_t i, Node next) {
+  erase(i);
+  grow();
+  count(next, 1);
+  for (ValueId v : next.outputs)
+    if (v != kAbsent) producers_[static_cast<std::size_t>(v)] = i;
+  node(i) = std::move(next);
+}
+
+void Editor::erase(std::int32_t i) {
+  Node& old = node(i);
+  count(old, -1);
+  for (ValueId v : old.outputs)
+    if (v != kAbsent && producers_[static_cast<std::size_t>(v)] == i)
+      producers_[static_cast<std::size_t>(v)] = -1;
+  old.inputs.clear();
+  old.outputs.clear();
+  old.op.clear();
+}
+
+bool Editor::forward(ValueId from, ValueId to) {
+  if (is_output(from)) {
+    const std::int32_t giver = producer(to);
+    if (is_output(to) || giver < 0) return false;
+    std::replace(node(giver).outputs.begin(), node(giver).outputs.end(), to, from);
+    producers_[static_cast<std::size_t>(from)] = giver;
+    producers_[static_cast<std::size_t>(to)] = -1;
+    std::swap(from, to);  // what read the inner value now reads the output
+  }
+  const auto index = [](ValueId v) { return static_cast<std::size_t>(v); };
+  for (Node& n : graph_.nodes)
+    for (ValueId& v : n.inputs)
+      if (v == from) v = to;
+  uses_[index(to)] += uses_[index(from)];
+  uses_[index(from)] = 0;
+  return true;
+}
+
+void Editor::finish() {
+  std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
+}
+
+std::optional<double> Editor::scalar(ValueId v) const {
+  const Tensor* t = graph_.constant(v);
+  if (t == nullptr || t->elements() != 1) return std::nullopt;
+  return t->to_double()[0];
+}
+
+bool Editor::is_float(ValueId v) const {
+  return v != kAbsent && espalier::is_float(graph_.type(v).dtype);
+}
+
+std::optional<Tensor> Editor::channel_vector(ValueId v, std::int64_t channels) const {
+  const Tensor* t = graph_.constant(v);
+  if (t == nullptr || t->dtype() != DType::f32) return std::nullopt;
+  const Shape& shape = t->shape();
+  const bool one = t->elements() == 1;
+  if (!one && (shape.elements() != channels || shape.rank() == 0 || shape[-1] != channels))
+    return std::nullopt;
+  Tensor out(DType::f32, {channels});
+  const auto values = t->as<float>();
+  for (std::int64_t c = 0; c < channels; ++c) out.as_mutable<float>()[c] = values[one ? 0 : c];
+  return out;
+}
+
+void apply_rules(Graph& graph, const LayerTable& layers, std::initializer_list<Rule> rules) {
+  Editor editor(graph, layers);
+  for (std::int32_t i = 0; i < editor.size(); ++i)
+    for (bool changed = true; changed && !editor.erased(i);) {
+      changed = false;
+      for (const Rule rule : rules)
+        if (!editor.erased(i)) changed = rule(editor, i) || changed;
+    }
+  editor.finish();
+}
+
+}  // namespace espalier
