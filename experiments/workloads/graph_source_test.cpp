@@ -1,0 +1,67 @@
+#include "experiments/workloads/graph_source.hpp"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiments/workloads/listings.hpp"
+#include "graphs/base/error.hpp"
+#include "graphs/base/file_io.hpp"
+#include "layers/layer_list.hpp"
+
+namespace espalier {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(const std::string& graph, const ParameterChoice& choice = {}) {
+  try {
+    load_network(graph, all_layers(), choice);
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(GraphSource, TellsWhatAGraphIs) {
+  EXPECT_EQ(kind_of_graph("resnet50"), GraphKind::network);
+  EXPECT_EQ(kind_of_graph("a/b.stg"), GraphKind::task_graph);
+  const NetworkSource source = load_network("resnet18", all_layers());
+  EXPECT_EQ(source.network, &network_named("resnet18"));
+  EXPECT_TRUE(source.warnings.empty());
+}
+
+TEST(GraphSource, RefusalsSayWhatIsAccepted) {
+  EXPECT_THAT(error_of("resnet51"),
+              HasSubstr("resnet51: is neither a file nor a network's name; accepted are an .onnx"));
+  EXPECT_THAT(error_of("resnet51"), HasSubstr("resnet50"));
+  EXPECT_THAT(error_of("missing.onnx"), HasSubstr("missing.onnx: is missing"));
+  EXPECT_THAT(error_of("/"), HasSubstr("is a folder"));
+  EXPECT_THAT(error_of("w.pth"), HasSubstr("name the network and give it as --weights"));
+  EXPECT_THAT(error_of("a.stg"), HasSubstr("a task graph has no tensors"));
+  EXPECT_THAT(error_of("resnet18", {"/nonexistent.pth", {}}), HasSubstr("/nonexistent.pth: cannot be read"));
+}
+
+TEST(GraphSource, WeightsOfAnotherNetworkNameWhatIsMissing) {
+  const auto path = std::filesystem::temp_directory_path() / "espalier_graph_source_test.safetensors";
+  const std::string header = R"({"extra":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  std::string bytes(8, '\0');
+  bytes[0] = static_cast<char>(header.size());
+  write_file(path, bytes + header + std::string(4, '\0'));
+  EXPECT_THAT(error_of("squeezenet1_0", {path.string(), {}}),
+              HasSubstr("parameter features.0.weight [96, 3, 7, 7] is missing; the file has extra [1]"));
+  std::filesystem::remove(path);
+}
+
+TEST(Listings, EveryKindHasFullRows) {
+  for (const ListedKind& kind : all_listed_kinds()) {
+    const Listing listing = list_things(kind.name);
+    EXPECT_FALSE(listing.rows.empty()) << kind.name;
+    for (const auto& row : listing.rows) EXPECT_EQ(row.size(), listing.columns.size()) << kind.name;
+    EXPECT_EQ(listing.columns.at(0), "name");
+  }
+  EXPECT_THROW(list_things("wires"), InputError);
+}
+
+}  // namespace
+}  // namespace espalier
