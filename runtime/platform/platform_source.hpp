@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/platform/named.hpp"
 #include "runtime/platform/platform.hpp"
 
 /// Where platforms come from: YAML, a list of named ones, identical:P, this machine. README.md has the
@@ -22,5 +23,11 @@ Platform local_platform();
 /// A name of named_platforms(), "identical:P", "local" or the path of a YAML file (.yaml, .yml). InputError
 /// listing what is accepted.
 Platform platform_named(const std::string& text);
+
+/// A platform from YAML; `name` stands in front of errors ("file.yaml:3: ...").
+Platform read_platform(std::string_view yaml, const std::string& name);
+
+/// The summary line of a named platform.
+std::string platform_summary(const NamedPlatform& platform);
 
 }  // namespace espalier
