@@ -1,9 +1,11 @@
 #include "layers/layer_list.hpp"
 
-#include "layers/movement/movement.hpp"
 #include "layers/conv2d/conv_layers.hpp"
 #include "layers/dense/dense_layers.hpp"
+#include "layers/movement/movement.hpp"
+#include "layers/norm/norm.hpp"
 #include "layers/pool/pool_layers.hpp"
+#include "layers/softmax/softmax.hpp"
 
 namespace espalier {
 namespace {
@@ -13,10 +15,12 @@ std::vector<Layer> collect() {
   const auto add = [&](std::span<const Layer> family) {
     layers.insert(layers.end(), family.begin(), family.end());
   };
-  add(movement_layers());
   add(conv_layers());
   add(dense_layers());
+  add(movement_layers());
+  add(norm_layers());
   add(pool_layers());
+  add(softmax_layers());
   return layers;
 }
 
