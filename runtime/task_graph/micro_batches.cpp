@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <set>
 #include <string_view>
 
 #include "graphs/base/error.hpp"
@@ -68,13 +67,19 @@ std::string check_node(const Graph& a, const Graph& b, const Node& node, const s
 
 }  // namespace
 
+bool is_batch_name(const std::string& dimension) {
+  return one_of(dimension, {"batch", "batch_size", "batchsize", "Batch", "BatchSize", "bs", "N"});
+}
+
 Binding with_batch(const Graph& network, Binding binding, std::int64_t batch) {
-  binding.batch = batch;
-  static const std::set<std::string_view> kNames{"batch",     "batch_size", "batchsize", "Batch",
-                                                 "BatchSize", "bs",         "N"};
+  bool named = false;
   for (const ValueId v : network.inputs)
     for (const std::string& name : network.values[static_cast<std::size_t>(v)].dim_names)
-      if (kNames.count(name) != 0) binding.dims.emplace(name, batch);
+      if (is_batch_name(name)) {
+        binding.dims[name] = batch;
+        named = true;
+      }
+  binding.batch = named ? 0 : batch;
   return binding;
 }
 

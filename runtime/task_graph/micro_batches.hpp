@@ -33,8 +33,10 @@ struct BatchAxes {
 /// then the batch cannot be cut. An input that does not change belongs to every micro-batch (axis -1).
 BatchAxes find_batch_axes(const Graph& network, const LayerTable& layers, const Binding& binding);
 
-/// The binding with its batch extent set: of axis 0 of the inputs or, where inputs name a dimension "batch",
-/// "batch_size", "N" or the like, of that dimension.
+/// Whether a symbolic dimension of this name counts samples: "batch", "batch_size", "N" or the like.
+bool is_batch_name(const std::string& dimension);
+
+/// The binding with its batch extent set: of the dimension that inputs name so, or else of axis 0.
 Binding with_batch(const Graph& network, Binding binding, std::int64_t batch);
 
 /// Cuts `batch` samples into micro-batches of `micro_batch`; binds and optimises each size. The whole batch

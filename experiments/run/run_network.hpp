@@ -1,0 +1,64 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graphs/passes/bind.hpp"
+#include "runtime/starpu/machine.hpp"
+#include "runtime/starpu/statistics.hpp"
+#include "runtime/task_graph/network_program.hpp"
+#include "runtime/trace/trace.hpp"
+#include "schedulers/common/bounds.hpp"
+
+namespace espalier {
+
+struct RunRequest {
+  std::int64_t batch = 0;        ///< 0: that of the given inputs, else 1
+  std::int64_t micro_batch = 0;  ///< 0: chosen, see choose_micro_batch
+  int iterations = 10, warmup = 2;
+  starpu::MachineOptions machine;
+  std::map<std::string, Tensor> inputs;  ///< by name; what is left out is drawn with the seed
+  std::map<std::string, std::int64_t> dims;
+  KernelOptions kernels;
+  std::uint64_t seed = 0;
+  double task_seconds = 1e-3;  ///< aim of coarsening
+  const std::atomic<bool>* stop = nullptr;
+};
+
+struct RunReport {
+  std::int64_t batch = 1, micro_batch = 1;
+  std::uint32_t micro_batches = 1, slots = 1;
+  std::vector<double> seconds;  ///< makespan of each measured iteration
+  double median = 0;            ///< of them
+  starpu::RunStatistics last;   ///< of the iteration nearest the median
+  double lost = 0;              ///< median share of the workers' time outside kernels
+  Bounds bounds;                ///< for the measured task times
+  Trace trace;                  ///< of the same iteration
+  std::shared_ptr<const NetworkProgram> program;
+  std::map<std::string, Tensor> outputs;
+  unsigned workers = 0;
+  std::string policy, limitation, note;
+  double preparation_seconds = 0;
+};
+
+/// Binds, optimises, cuts, lowers and runs a network on StarPU. InputError names what does not fit: an input
+/// that the network lacks, a shape or dtype with both types, a batch that does not fit into memory.
+RunReport run_network(const Graph& network, const LayerTable& layers, const RunRequest& request);
+
+/// The size of micro-batch for `batch` samples on `workers` workers: large enough to read the weights seldom,
+/// small enough that every worker has several and the last ones do not keep the others waiting.
+std::int64_t choose_micro_batch(std::int64_t batch, unsigned workers);
+
+/// The binding that makes the network fit the given inputs: extents of named dimensions from their shapes,
+/// the batch from the axis that has it. `batch` is set where it was 0. InputError names an unknown input.
+Binding binding_for(const Graph& network, const std::map<std::string, Tensor>& inputs,
+                    const std::map<std::string, std::int64_t>& dims, std::int64_t& batch);
+
+/// Values in [0, 1) for floating dtypes, 0 or 1 for integers and booleans; equal for equal seeds.
+Tensor random_tensor(const TensorType& type, std::uint64_t seed);
+
+}  // namespace espalier
