@@ -5,6 +5,7 @@
 #include "layers/movement/movement.hpp"
 #include "layers/norm/norm.hpp"
 #include "layers/pool/pool_layers.hpp"
+#include "layers/recurrent/recurrent.hpp"
 #include "layers/softmax/softmax.hpp"
 
 namespace espalier {
@@ -20,6 +21,7 @@ std::vector<Layer> collect() {
   add(movement_layers());
   add(norm_layers());
   add(pool_layers());
+  add(recurrent_layers());
   add(softmax_layers());
   return layers;
 }
