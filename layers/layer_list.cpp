@@ -1,7 +1,9 @@
 #include "layers/layer_list.hpp"
 
+#include "layers/activation/activation.hpp"
 #include "layers/conv2d/conv_layers.hpp"
 #include "layers/dense/dense_layers.hpp"
+#include "layers/elementwise/elementwise.hpp"
 #include "layers/movement/movement.hpp"
 #include "layers/norm/norm.hpp"
 #include "layers/pool/pool_layers.hpp"
@@ -23,6 +25,9 @@ std::vector<Layer> collect() {
   add(pool_layers());
   add(recurrent_layers());
   add(softmax_layers());
+  add(activation_layers());
+  add(binary_layers());
+  add(unary_layers());
   return layers;
 }
 
