@@ -63,7 +63,7 @@ Bounds measured_bounds(const NetworkProgram& program, const Trace& trace, unsign
   DeviceKind kind;
   kind.name = "cpu-core";
   platform.kinds.push_back(kind);
-  platform.memories.push_back({"host", {}});
+  platform.memories.push_back({.name = "host"});
   for (unsigned w = 0; w < workers; ++w) platform.workers.push_back({fmt::format("cpu{}", w), 0, 0});
   CostTable costs(sum.size(), 1);
   for (CostClass c = 0; c < sum.size(); ++c)
