@@ -15,6 +15,10 @@ PartialSchedule::PartialSchedule(const Instance& instance)
 }
 
 const std::vector<double>& PartialSchedule::arrivals(TaskId t) {
+  return arrivals_of_placed(t);
+}
+
+const std::vector<double>& PartialSchedule::arrivals_of_placed(TaskId t) {
   const auto memories = static_cast<MemoryId>(instance_->memories());
   std::fill(arrivals_.begin(), arrivals_.end(), 0.0);
   for (const auto& [bytes, home] : instance_->home_reads(t))
@@ -22,6 +26,7 @@ const std::vector<double>& PartialSchedule::arrivals(TaskId t) {
       arrivals_[m] = std::max(arrivals_[m], instance_->transfer(bytes, home, m));
   for (const auto& [u, bytes] : instance_->inputs(t)) {
     const Slot& from = slots_[u];
+    if (from.worker == kNoWorker) continue;
     const MemoryId source = instance_->memory_of(from.worker);
     for (MemoryId m = 0; m < memories; ++m)
       arrivals_[m] = std::max(arrivals_[m], from.finish + instance_->transfer(bytes, source, m));
@@ -33,6 +38,13 @@ PartialSchedule::Slot PartialSchedule::earliest(TaskId t, WorkerId w) const {
   const double duration = instance_->seconds(t, w);
   if (duration == Instance::infinity()) return {w, Instance::infinity(), Instance::infinity()};
   const double start = timelines_[w].earliest(arrivals_[instance_->memory_of(w)], duration);
+  return {w, start, start + duration};
+}
+
+PartialSchedule::Slot PartialSchedule::earliest_after(TaskId t, WorkerId w, double ready) const {
+  const double duration = instance_->seconds(t, w);
+  if (duration == Instance::infinity()) return {w, Instance::infinity(), Instance::infinity()};
+  const double start = timelines_[w].earliest(std::max(ready, arrivals_[instance_->memory_of(w)]), duration);
   return {w, start, start + duration};
 }
 

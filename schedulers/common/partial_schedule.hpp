@@ -21,8 +21,12 @@ class PartialSchedule {
 
   /// When the inputs of a task are in each memory, O(inputs x memories). Valid until the next call.
   const std::vector<double>& arrivals(TaskId t);
+  /// The same for a task some of whose predecessors are not placed yet: those do not count.
+  const std::vector<double>& arrivals_of_placed(TaskId t);
   /// Earliest slot on a worker in a gap or at the end; arrivals(t) must have been the last call.
   Slot earliest(TaskId t, WorkerId w) const;
+  /// The same, but not before `ready`.
+  Slot earliest_after(TaskId t, WorkerId w, double ready) const;
   /// Earliest finish over all workers, ties to the first worker.
   Slot earliest_finish(TaskId t);
   void place(TaskId t, const Slot& slot);
