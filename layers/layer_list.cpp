@@ -8,6 +8,7 @@
 #include "layers/norm/norm.hpp"
 #include "layers/pool/pool_layers.hpp"
 #include "layers/recurrent/recurrent.hpp"
+#include "layers/reduce/reduce.hpp"
 #include "layers/softmax/softmax.hpp"
 
 namespace espalier {
@@ -28,6 +29,8 @@ std::vector<Layer> collect() {
   add(activation_layers());
   add(binary_layers());
   add(unary_layers());
+  add(reduce_layers());
+  add(axis_layers());
   return layers;
 }
 
