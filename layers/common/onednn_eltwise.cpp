@@ -17,8 +17,6 @@ std::optional<OneDnnEltwise> onednn_eltwise(std::string_view op, ActivationParam
   if (op == "Elu") return with(dnnl_eltwise_elu, p.alpha);
   if (op == "Celu" && p.alpha == 1) return with(dnnl_eltwise_elu, 1);
   if (op == "Gelu") return with(p.alpha == 1 ? dnnl_eltwise_gelu_tanh : dnnl_eltwise_gelu_erf);
-  if (op == "Softplus") return with(dnnl_eltwise_soft_relu);
-  if (op == "Mish") return with(dnnl_eltwise_mish);
   return std::nullopt;
 }
 

@@ -17,7 +17,8 @@ struct OneDnnEltwise {
 };
 
 /// The eltwise function that equals an operator (an ONNX name of unary arithmetic or of an activation), or
-/// nullopt where oneDNN has none or has it with other parameters only.
+/// nullopt where oneDNN has none, has it with other parameters only, or is off by more than 1e-6 (log,
+/// soft_relu) or loses NaN (exp).
 std::optional<OneDnnEltwise> onednn_eltwise(std::string_view op, ActivationParameters parameters);
 
 /// One eltwise primitive over n > 0 contiguous floats. Not thread-safe. DeviceError when oneDNN fails.
