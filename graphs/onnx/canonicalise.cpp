@@ -214,6 +214,18 @@ void rewrite_arithmetic(Rewrite& r) {
   r.keep();
 }
 
+/// The slope of PRelu met axis 1 in opset 6.
+void rewrite_prelu(Rewrite& r) {
+  if (r.opset < 7 && r.has_input(0) && r.has_input(1)) {
+    const auto& x = r.graph.values[r.node.inputs[0]].type;
+    const auto& slope = r.graph.values[r.node.inputs[1]].type;
+    const bool channels =
+        x && slope && slope->shape.rank() == 1 && slope->shape[0] > 1 && x->shape.rank() > 2;
+    if (channels) align_operand(r, 1);
+  }
+  r.keep();
+}
+
 void rewrite_scatter(Rewrite& r) {
   r.node.op = "ScatterElements";
   r.keep();
@@ -280,6 +292,7 @@ constexpr Rule kRules[] = {
     {"Scatter", rewrite_scatter},
     {"SequenceMap", refuse_control_flow},
     {"Slice", rewrite_slice},
+    {"PRelu", rewrite_prelu},
     {"Softmax", rewrite_softmax},
     {"Split", rewrite_split},
     {"Squeeze", rewrite_axes},

@@ -22,6 +22,36 @@ void check_same_dtypes(const NodeView& view) {
   }
 }
 
+/// The slope of PRelu. Until opset 6 one number a channel stood as [C] and met axis 1; that is kept where it
+/// cannot be meant for the last axis.
+Shape slope_shape(const Shape& x, const Shape& slope) {
+  if (slope.rank() != 1 || x.rank() < 3 || slope[0] == 1 || slope[0] == x[-1] || slope[0] != x[1])
+    return slope;
+  std::vector<std::int64_t> dims(static_cast<std::size_t>(x.rank() - 1), 1);
+  dims[0] = slope[0];
+  return Shape(std::move(dims));
+}
+
+std::vector<TensorType> infer_prelu(const NodeView& view) {
+  const Shape slope = slope_shape(view.shape(0), view.shape(1));
+  if (slope.rank() > view.shape(0).rank() || broadcast(view.shape(0), slope) != view.shape(0))
+    throw InputError(fmt::format("slope {} does not broadcast to the input {}", slope.to_string(),
+                                 view.shape(0).to_string()));
+  return {*view.inputs[0]};
+}
+
+std::optional<std::vector<int>> permute_prelu(Graph& graph, Node& node, std::span<const int> perm) {
+  const Shape& x = graph.type(node.inputs.at(0)).shape;
+  const Shape& old = graph.type(node.inputs.at(1)).shape;
+  const Shape slope = slope_shape(x, old);
+  if (slope != old) {
+    const Tensor* constant = graph.constant(node.inputs[1]);
+    if (constant == nullptr || x.rank() != static_cast<int>(perm.size())) return std::nullopt;
+    node.inputs[1] = graph.add_constant(node.name + "/slope", constant->reshaped(slope));
+  }
+  return permute_elementwise(graph, node, perm);
+}
+
 std::vector<TensorType> infer_binary(const NodeView& view) {
   check_same_dtypes(view);
   const BinaryOperator& entry = binary_operator(view);
@@ -29,10 +59,8 @@ std::vector<TensorType> infer_binary(const NodeView& view) {
   if (view.op() == "Mod" && entry.variant.empty() && is_float(dtype))
     throw InputError(fmt::format("fmod must be 1 for {}", name_of(dtype)));
   require_dtype(dtype, entry.dtypes, "input 0");
+  if (view.op() == "PRelu") return infer_prelu(view);
   const Shape shape = broadcast_inputs(view, 0, view.inputs.size());
-  if (view.op() == "PRelu" && shape != view.shape(0))
-    throw InputError(fmt::format("slope {} does not broadcast to the input {}", view.shape(1).to_string(),
-                                 view.shape(0).to_string()));
   return {{entry.logical ? DType::boolean : dtype, shape}};
 }
 
@@ -52,7 +80,9 @@ class BinaryKernel final : public Kernel {
         in_place_(*view.inputs[0] == *view.outputs[0]) {
     const Shape& out = view.outputs[0]->shape;
     for (std::size_t i = 1; i < inputs_; ++i) {
-      const std::array<Shape, 2> operands = {i == 1 ? view.shape(0) : out, view.shape(i)};
+      const bool slope = view.op() == "PRelu";
+      const std::array<Shape, 2> operands = {i == 1 ? view.shape(0) : out,
+                                             slope ? slope_shape(out, view.shape(i)) : view.shape(i)};
       steps_.push_back(plan_broadcast(out, operands));
     }
   }
@@ -135,7 +165,7 @@ Layer binary(std::string_view op, std::string_view summary, int min_inputs = 2, 
   layer.layout = LayoutRule::any;
   layer.infer = infer_binary;
   layer.cost = cost_binary;
-  layer.permute = permute_elementwise;
+  layer.permute = op == "PRelu" ? permute_prelu : permute_elementwise;
   layer.implementations = kImplementations;
   return layer;
 }

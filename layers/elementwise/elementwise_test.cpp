@@ -177,6 +177,10 @@ TEST(Binary, prelu_and_where) {
   const Tensor slope = tensor_of(DType::f32, {2, 1}, {0.5, 0.25});
   expect_close(run_op(all_layers(), "PRelu", {x, slope})[0], {-0.5, 2, -0.75, 4}, 1e-7, "PRelu");
   EXPECT_THROW(run_op(all_layers(), "PRelu", {slope, x}), InputError);
+  // opset 6: [C] meets axis 1
+  const Tensor old_x = tensor_of(DType::f32, {1, 2, 3}, {-1, -1, -1, -1, 2, -1});
+  const Tensor channels = tensor_of(DType::f32, {2}, {2, 3});
+  expect_close(run_op(all_layers(), "PRelu", {old_x, channels})[0], {-2, -2, -2, -3, 2, -3}, 1e-7, "PRelu");
   const Tensor c = tensor_of(DType::boolean, {2, 1}, {1, 0});
   const Tensor p = tensor_of(DType::i64, {2}, {1, 2});
   const Tensor q = tensor_of(DType::i64, {}, {9});
