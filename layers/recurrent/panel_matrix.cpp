@@ -116,7 +116,7 @@ std::int64_t PanelMatrix::panel_width() {
   return 2 * lanes();
 }
 
-PanelMatrix::PanelMatrix(const float* b, std::int64_t n, std::int64_t k) : n_(n), k_(k) {
+PanelMatrix::PanelMatrix(const float* b, std::int64_t n, std::int64_t k) : k_(k) {
   const std::int64_t width = panel_width();
   padded_ = (n + width - 1) / width * width;
   const auto bytes = static_cast<std::size_t>(padded_ * k + 16) * sizeof(float) / 64 * 64 + 64;

@@ -22,7 +22,7 @@ class PanelMatrix {
   static std::int64_t panel_width();
 
  private:
-  std::int64_t n_, k_, padded_;
+  std::int64_t k_, padded_;
   std::shared_ptr<float> data_;
 };
 
