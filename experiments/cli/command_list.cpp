@@ -5,13 +5,17 @@ namespace espalier {
 void add_doctor_command(CLI::App& app, int& exit_code);
 void add_inspect_command(CLI::App& app, int& exit_code);
 void add_list_command(CLI::App& app, int& exit_code);
+void add_plan_command(CLI::App& app, int& exit_code);
 void add_run_command(CLI::App& app, int& exit_code);
+void add_simulate_command(CLI::App& app, int& exit_code);
 
 void add_commands(CLI::App& app, int& exit_code) {
   add_doctor_command(app, exit_code);
   add_inspect_command(app, exit_code);
   add_list_command(app, exit_code);
+  add_plan_command(app, exit_code);
   add_run_command(app, exit_code);
+  add_simulate_command(app, exit_code);
 }
 
 }  // namespace espalier

@@ -8,6 +8,7 @@
 #include "graphs/base/error.hpp"
 #include "graphs/onnx/import.hpp"
 #include "graphs/weights/weights.hpp"
+#include "runtime/task_graph/sources/source.hpp"
 
 namespace espalier {
 namespace {
@@ -73,7 +74,7 @@ NetworkSource build_named(std::string_view name, const ParameterChoice& choice) 
 GraphKind kind_of_graph(std::string_view graph) {
   if (is_network(graph)) return GraphKind::network;
   const std::filesystem::path path(graph);
-  if (ends_like(path, kTaskGraphs)) return GraphKind::task_graph;
+  if (is_generator(graph) || ends_like(path, kTaskGraphs)) return GraphKind::task_graph;
   if (std::filesystem::is_regular_file(path) && path.extension() == ".onnx") return GraphKind::onnx;
   refuse(graph);
 }

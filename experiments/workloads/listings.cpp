@@ -6,6 +6,7 @@
 #include "graphs/base/error.hpp"
 #include "graphs/networks/network_list.hpp"
 #include "layers/layer_list.hpp"
+#include "runtime/platform/platform_source.hpp"
 #include "schedulers/scheduler_list.hpp"
 
 namespace espalier {
@@ -37,10 +38,21 @@ Listing list_schedulers() {
   return listing;
 }
 
+Listing list_platforms() {
+  Listing listing{{"name", "summary"}, {}};
+  for (const NamedPlatform& p : named_platforms())
+    listing.rows.push_back({std::string(p.name), platform_summary(p)});
+  listing.rows.push_back(
+      {std::string("identical:P"), std::string("P identical processors, joined pair by pair")});
+  listing.rows.push_back({std::string("local"), std::string("this machine as hwloc sees it")});
+  return listing;
+}
+
 constexpr std::array kKinds{
     ListedKind{"schedulers", list_schedulers},
     ListedKind{"networks", list_networks},
     ListedKind{"layers", list_layers},
+    ListedKind{"platforms", list_platforms},
 };
 
 }  // namespace

@@ -67,7 +67,7 @@ Platform read_platform(std::string_view yaml, const std::string& name) {
   return m.topology.finish(m.name);
 }
 
-Platform platform_named(const std::string& text) {
+Platform platform_named(const std::string& text, bool unit_less) {
   constexpr std::string_view identical = "identical:";
   if (text == "local") return local_platform();
   if (text.starts_with(identical)) {
@@ -77,7 +77,7 @@ Platform platform_named(const std::string& text) {
     if (code != std::errc{} || stop != end)
       throw InputError(
           fmt::format("platform \"{}\": identical:P needs a whole number, as in identical:4", text));
-    return identical_platform(processors);
+    return identical_platform(processors, unit_less);
   }
   const MachineDescription m = load(text, {}, 0);
   try {

@@ -14,15 +14,16 @@ namespace espalier {
 /// P processors of kind "processor" with a memory each; every pair is joined by a link of its own that moves
 /// one unit of edge weight (kBytesPerUnit of the task graph's sources) in one unit of time, without latency
 /// and without sharing. InputError unless 1 <= P <= 1024.
-Platform identical_platform(std::size_t processors);
+/// Graphs in seconds and bytes are given links of 12 GB/s instead (`unit_less` false).
+Platform identical_platform(std::size_t processors, bool unit_less = true);
 
 /// This machine as hwloc sees it: a worker of kind "cpu-core" for each core, one memory, and the GPUs that
 /// hwloc finds with a memory each. Rates are rough estimates until measured costs replace them.
 Platform local_platform();
 
 /// A name of named_platforms(), "identical:P", "local" or the path of a YAML file (.yaml, .yml). InputError
-/// listing what is accepted.
-Platform platform_named(const std::string& text);
+/// listing what is accepted. `unit_less` is the graph's, which matters to identical:P only.
+Platform platform_named(const std::string& text, bool unit_less = true);
 
 /// A platform from YAML; `name` stands in front of errors ("file.yaml:3: ...").
 Platform read_platform(std::string_view yaml, const std::string& name);

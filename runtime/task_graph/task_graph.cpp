@@ -104,13 +104,33 @@ TaskId TaskGraphBuilder::add_task(Task task, std::span<const Access> accesses, s
   if (graph_.access_begin_.empty()) graph_.access_begin_.push_back(0);
   const auto id = static_cast<TaskId>(graph_.tasks_.size());
   graph_.tasks_.push_back(task);
-  graph_.accesses_.insert(graph_.accesses_.end(), accesses.begin(), accesses.end());
+  add_accesses(accesses);
   graph_.access_begin_.push_back(static_cast<std::uint32_t>(graph_.accesses_.size()));
   if (!task_name.empty()) {
     graph_.task_names_.resize(id);
     graph_.task_names_.push_back(std::move(task_name));
   }
   return id;
+}
+
+/// A datum that a task names twice becomes one access.
+void TaskGraphBuilder::add_accesses(std::span<const Access> accesses) {
+  constexpr std::size_t few = 32;
+  auto& all = graph_.accesses_;
+  const std::size_t begin = all.size();
+  std::unordered_map<DataId, std::size_t> seen;
+  for (const Access& a : accesses) {
+    std::size_t at = begin;
+    if (accesses.size() <= few) {
+      while (at < all.size() && all[at].data != a.data) ++at;
+    } else {
+      at = seen.try_emplace(a.data, all.size()).first->second;
+    }
+    if (at == all.size())
+      all.push_back(a);
+    else
+      all[at].mode = static_cast<AccessMode>(static_cast<int>(all[at].mode) | static_cast<int>(a.mode));
+  }
 }
 
 void TaskGraphBuilder::add_dependency(TaskId before, TaskId after) {

@@ -100,6 +100,7 @@ class TaskGraphBuilder {
  public:
   CostClass add_class(CostClassInfo info);  ///< the same codelet and signature give the same class
   DataId add_data(DataInfo info);
+  /// A datum named twice counts as one access with both modes.
   TaskId add_task(Task task, std::span<const Access> accesses, std::string task_name = {});
   void add_dependency(TaskId before, TaskId after);
   std::int32_t add_layer(std::string layer_name);
@@ -107,6 +108,7 @@ class TaskGraphBuilder {
   TaskGraph& graph() { return graph_; }  ///< to set name, samples, unit_less
 
  private:
+  void add_accesses(std::span<const Access> accesses);
   TaskGraph graph_;
   std::vector<std::pair<TaskId, TaskId>> explicit_;
   std::unordered_multimap<std::uint64_t, CostClass> class_index_;

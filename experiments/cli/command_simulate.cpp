@@ -1,0 +1,70 @@
+#include <fmt/format.h>
+#include <memory>
+
+#include "experiments/cli/command_list.hpp"
+#include "experiments/simulate/problem_options.hpp"
+#include "graphs/base/error.hpp"
+#include "graphs/base/file_io.hpp"
+#include "runtime/trace/chrome_trace.hpp"
+
+namespace espalier {
+namespace {
+
+struct SimulateOptions {
+  ProblemOptions problem;
+  std::string scheduler, plan, trace, engine = "model";
+  double noise = 0;
+  bool json = false, no_contention = false, no_prefetch = false;
+};
+
+SimulationResult run_one(const SimulateOptions& o, const LoadedProblem& loaded) {
+  SimulationOptions options;
+  options.contention = !o.no_contention;
+  options.prefetch = !o.no_prefetch;
+  options.duration_noise = o.noise;
+  const SchedulingProblem problem = loaded.problem();
+  if (o.plan.empty()) return simulate_scheduler(problem, o.scheduler, options);
+  const PlanFile file = plan_from_json(read_file(o.plan), o.plan);
+  require_target(file, problem.graph, problem.platform, o.plan);
+  return simulate_plan(problem, file.plan, options);
+}
+
+void run_simulate(const SimulateOptions& o) {
+  if (o.scheduler.empty() == o.plan.empty())
+    throw InputError("either --scheduler or --plan is needed: who decides, and not both");
+  if (o.engine != "model") throw InputError(fmt::format("--engine {}: accepted here is model", o.engine));
+  if (!(o.noise >= 0 && o.noise <= 10))
+    throw InputError(fmt::format("--noise {}: 0 .. 10 is accepted", o.noise));
+  const LoadedProblem loaded = load_problem(o.problem);
+  const SchedulingProblem problem = loaded.problem();
+  const SimulationResult result = run_one(o, loaded);
+  const SimulationSummary summary = summarise(problem, result.trace, lower_bounds(problem));
+  if (!o.trace.empty()) write_file(o.trace, to_chrome_trace(result.trace, problem.graph, problem.platform));
+  fmt::print("{}", o.json ? result_to_json(problem, result, summary, o.problem.reproduction(problem.graph))
+                          : result_to_text(problem, result, summary));
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& app, int&) {
+  auto o = std::make_shared<SimulateOptions>();
+  CLI::App* command =
+      app.add_subcommand("simulate", "Run a graph in virtual time on a machine that need not be there");
+  o->problem.add_to(*command);
+  command->add_option("--scheduler", o->scheduler, "a name of `espalier list schedulers`");
+  command->add_option("--plan", o->plan, "carry out a plan.json instead");
+  command->add_option("--engine", o->engine, "model")->capture_default_str();
+  command->add_option("--trace", o->trace, "write a trace that Perfetto opens");
+  command->add_option("--noise", o->noise, "relative standard deviation of task times")
+      ->capture_default_str();
+  command->add_flag("--no-contention", o->no_contention, "each transfer has its route alone");
+  command->add_flag("--no-prefetch", o->no_prefetch, "data move only when a worker turns to the task");
+  command->add_flag("--json", o->json, "print JSON");
+  command->footer(
+      "Examples:\n  espalier simulate graph.stg --platform identical:4 --scheduler heft_topcuoglu2002\n"
+      "  espalier simulate cholesky:20 --platform dgx-1 --scheduler dmdas --trace t.json\n"
+      "  espalier simulate graph.stg --platform identical:4 --plan plan.json --json");
+  command->callback([o] { run_simulate(*o); });
+}
+
+}  // namespace espalier

@@ -1,0 +1,69 @@
+#include "experiments/simulate/problem_options.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include "graphs/base/error.hpp"
+#include "runtime/platform/platform_source.hpp"
+
+namespace espalier {
+
+void ProblemOptions::add_to(CLI::App& command, bool with_platform) {
+  command
+      .add_option("GRAPH", graph,
+                  "a network, an .onnx file, a task-graph file, or a generator as cholesky:20")
+      ->required();
+  if (with_platform)
+    command
+        .add_option("--platform", platform,
+                    "a name of `espalier list platforms`, a .yaml file, identical:P, or local")
+        ->required();
+  command.add_option("--mode", mode, "inference or training");
+  command.add_option("--batch", batch, "samples of one execution");
+  command.add_option("--micro-batches", micro_batches, "the batch is cut into so many")
+      ->capture_default_str();
+  command.add_option("--seed", seed, "of every random choice")->capture_default_str();
+  command.add_option("--time-limit", time_limit, "seconds that a searching scheduler may take")
+      ->capture_default_str();
+}
+
+void ProblemOptions::require_sound() const {
+  if (!(time_limit > 0) || !std::isfinite(time_limit))
+    throw InputError(fmt::format("--time-limit {}: more than 0 seconds are needed", time_limit));
+  if (!mode.empty() && mode != "inference" && mode != "training")
+    throw InputError(fmt::format("--mode {}: accepted are inference and training", mode));
+  if (batch < 0) throw InputError(fmt::format("--batch {}: at least 1 is needed", batch));
+  if (micro_batches < 1)
+    throw InputError(fmt::format("--micro-batches {}: at least 1 is needed", micro_batches));
+}
+
+WorkloadOptions ProblemOptions::workload() const {
+  WorkloadOptions o;
+  if (!mode.empty()) o.training = mode == "training";
+  o.batch = batch;
+  o.micro_batches = micro_batches;
+  return o;
+}
+
+Reproduction ProblemOptions::reproduction(const TaskGraph& g) const {
+  Reproduction r;
+  r.graph = graph;
+  r.platform = platform;
+  r.mode = mode;
+  r.batch = g.samples > 0 ? static_cast<std::int64_t>(g.samples) : batch;
+  r.micro_batches = micro_batches;
+  r.seed = seed;
+  r.time_limit = time_limit;
+  return r;
+}
+
+LoadedProblem load_problem(const ProblemOptions& options) {
+  options.require_sound();
+  LoadedProblem p{
+      load_workload(options.graph, options.workload()), {}, {}, options.seed, Seconds(options.time_limit)};
+  p.platform = platform_named(options.platform, p.workload.graph.unit_less);
+  p.costs = p.workload.costs(p.platform);
+  return p;
+}
+
+}  // namespace espalier

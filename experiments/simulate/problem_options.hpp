@@ -1,0 +1,38 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "experiments/simulate/simulation.hpp"
+#include "experiments/workloads/workload.hpp"
+#include "runtime/platform/platform.hpp"
+
+namespace espalier {
+
+/// The options that plan, simulate and compare have in common.
+struct ProblemOptions {
+  std::string graph, platform, mode;
+  std::int64_t batch = 0, micro_batches = 1;
+  std::uint64_t seed = 0;
+  double time_limit = 1;
+
+  /// GRAPH, --mode, --batch, --micro-batches, --seed, --time-limit; --platform where `with_platform`.
+  void add_to(CLI::App& command, bool with_platform = true);
+  /// InputError for a time limit of 0 or less, an unknown mode.
+  void require_sound() const;
+  WorkloadOptions workload() const;
+  Reproduction reproduction(const TaskGraph& graph) const;
+};
+
+/// Everything a scheduler needs, kept together: the problem refers to the other members.
+struct LoadedProblem {
+  Workload workload;
+  Platform platform;
+  CostTable costs;
+  std::uint64_t seed;
+  Seconds time_limit;
+  SchedulingProblem problem() const { return {workload.graph, platform, costs, seed, time_limit}; }
+};
+LoadedProblem load_problem(const ProblemOptions& options);
+
+}  // namespace espalier

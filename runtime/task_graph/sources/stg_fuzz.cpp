@@ -1,0 +1,13 @@
+#include <cstdint>
+#include <string_view>
+
+#include "graphs/base/error.hpp"
+#include "runtime/task_graph/sources/source.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    static_cast<void>(espalier::read_stg({reinterpret_cast<const char*>(data), size}, "fuzz"));
+  } catch (const espalier::InputError&) {
+  }
+  return 0;
+}
