@@ -189,40 +189,21 @@ void rewrite_batch_norm(Rewrite& r) {
   r.keep();
 }
 
-/// Opset 6 aligns the second operand at `axis` of the first one; later opsets align the last axes.
-void align_operand(Rewrite& r, std::int64_t axis) {
-  const auto& a = r.graph.values[r.node.inputs[0]].type;
-  const auto& b = r.graph.values[r.node.inputs[1]].type;
-  if (!a || !b)
-    throw InputError(
-        "broadcast along an axis (opset 6) of operands of unknown rank is not supported; convert the "
-        "model to opset 7 or later");
-  const int first = normalise_axis(axis, a->shape.rank());
-  std::vector<std::int64_t> missing;
-  for (int i = first + b->shape.rank(); i < a->shape.rank(); ++i) missing.push_back(i - first);
-  if (missing.empty()) return;
-  r.node.inputs[1] = r.emit("Unsqueeze", "aligned", {r.node.inputs[1], r.constant_ints("axes", missing)});
-}
-
+/// Opset 6 aligns the second operand at `axis` of the first one, later opsets at the last axis. What that
+/// means depends on ranks that are known when the graph is bound (graphs/README.md).
 void rewrite_arithmetic(Rewrite& r) {
   Attributes& a = r.node.attributes;
   if (r.opset < 7 && a.get_int("broadcast", 0) != 0 && a.has("axis") && r.has_input(1))
-    align_operand(r, a.get_int("axis"));
+    a.set("broadcast_axis", a.get_int("axis"));
   a.erase("broadcast");
   a.erase("axis");
   a.erase("consumed_inputs");
   r.keep();
 }
 
-/// The slope of PRelu met axis 1 in opset 6.
+/// Opset 6: one slope for each channel, axis 1.
 void rewrite_prelu(Rewrite& r) {
-  if (r.opset < 7 && r.has_input(0) && r.has_input(1)) {
-    const auto& x = r.graph.values[r.node.inputs[0]].type;
-    const auto& slope = r.graph.values[r.node.inputs[1]].type;
-    const bool channels =
-        x && slope && slope->shape.rank() == 1 && slope->shape[0] > 1 && x->shape.rank() > 2;
-    if (channels) align_operand(r, 1);
-  }
+  if (r.opset < 7) r.node.attributes.set("broadcast_axis", std::int64_t{1});
   r.keep();
 }
 
@@ -275,6 +256,7 @@ constexpr Rule kRules[] = {
     {"Loop", refuse_control_flow},
     {"Mul", rewrite_arithmetic},
     {"Or", rewrite_arithmetic},
+    {"PRelu", rewrite_prelu},
     {"Pad", rewrite_pad},
     {"Pow", rewrite_arithmetic},
     {"ReduceL1", rewrite_reduce},

@@ -84,6 +84,7 @@ class Binder {
 
   void add(Node node) {
     if (node.op == "Shape" || node.op == "Size") return fold_shape(node);
+    if (node.attributes.has("broadcast_axis")) align_operand(node);
     const Layer& layer = layers_.at(node);
     const bool spatial = onnx_order_ && layer.layout == LayoutRule::channels_last && !node.inputs.empty() &&
                          node.inputs[0] != kAbsent && out_.type(node.inputs[0]).shape.rank() > 2;
@@ -91,6 +92,27 @@ class Binder {
       bracket(std::move(node));
     else
       place(std::move(node));
+  }
+
+  /// Opset 6: axis 0 of the second operand lies at this axis of the first one; axes of extent 1 fill up
+  /// behind.
+  void align_operand(Node& node) {
+    const std::int64_t given = node.attributes.get_int("broadcast_axis");
+    node.attributes.erase("broadcast_axis");
+    if (node.inputs.size() < 2 || node.inputs[0] == kAbsent || node.inputs[1] == kAbsent) return;
+    const int rank = out_.type(node.inputs[0]).shape.rank();
+    const TensorType& operand = out_.type(node.inputs[1]);
+    if (operand.shape.elements() == 1) return;
+    std::vector<std::int64_t> dims = operand.shape.dims();
+    const auto wanted = static_cast<std::size_t>(rank - normalise_axis(given, std::max(rank, 1)));
+    if (dims.size() >= wanted) return;
+    dims.resize(wanted, 1);
+    const std::string name = node.name + "/aligned";
+    const Shape size{static_cast<std::int64_t>(dims.size())};
+    const ValueId target = out_.add_constant(name + "/shape", Tensor::of<std::int64_t>(size, dims));
+    const ValueId aligned = out_.add_value(name);
+    place({name, "Reshape", {}, {node.inputs[1], target}, {aligned}, {}, {}});
+    node.inputs[1] = aligned;
   }
 
   /// [N, C, spatial...] in front and behind, [N, spatial..., C] inside.

@@ -39,9 +39,9 @@ class StoredModel : public testing::TestWithParam<const char*> {};
 TEST_P(StoredModel, GivesTheStoredOutput) {
   const std::string name = GetParam();
   ESPALIER_SHARED_OR_SKIP(path, "models/" + name + ".onnx");
+  for (const char* op : {"LSTM", "Relu"})
+    if (all_layers().find(op) == nullptr) GTEST_SKIP() << op;
   const Graph imported = import_onnx(path, all_layers());
-  for (const Node& node : imported.nodes)
-    if (node.op != "Shape" && all_layers().find(node.op) == nullptr) GTEST_SKIP() << node.op;
   const Tensor input = read_npy(path.parent_path() / (name + ".input.npy"));
   const Tensor expected = read_npy(path.parent_path() / (name + ".output.npy"));
   Binding binding;
