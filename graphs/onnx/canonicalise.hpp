@@ -4,9 +4,9 @@
 
 namespace espalier {
 
-/// The opset versions that the importer reads in full. Opset 6 differs from 7 in `broadcast` attributes, which are
-/// rewritten where the ranks are known; of versions before that only operators that have not changed since are
-/// accepted.
+/// The opset versions that the importer reads in full. Opset 6 differs from 7 in `broadcast` attributes,
+/// which are rewritten where the ranks are known; of versions before that only operators that have not
+/// changed since are accepted.
 constexpr int kOldestOpset = 7;
 constexpr int kNewestOpset = 18;
 

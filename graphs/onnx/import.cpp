@@ -15,6 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMaxFile = std::size_t{2} << 30;  ///< what protobuf can parse
+
 struct Context {
   const LayerTable& layers;
   fs::path folder;
@@ -242,36 +244,45 @@ Graph read_model(onnx::ModelProto& model, const LayerTable& layers, const fs::pa
   return graph;
 }
 
+Graph read_named(onnx::ModelProto& model, const std::string& name, const LayerTable& layers,
+                 const fs::path& folder) {
+  try {
+    return read_model(model, layers, folder);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
 }  // namespace
 
 Graph import_onnx_bytes(std::string_view bytes, const std::string& name, const LayerTable& layers,
                         const fs::path& folder) {
   Graph graph;
-  parse_model(bytes, name + ": model", [&](onnx::ModelProto& model) {
-    try {
-      graph = read_model(model, layers, folder);
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("{}: {}", name, error.what()));
-    }
-  });
+  parse_model(bytes, name + ": model",
+              [&](onnx::ModelProto& model) { graph = read_named(model, name, layers, folder); });
   return graph;
 }
 
 Graph import_onnx(const fs::path& path, const LayerTable& layers) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  return import_onnx_bytes(read_file(path, std::size_t{2} << 30), path.string(), layers, folder);
+  std::string bytes = read_file(path, kMaxFile);
+  Graph graph;
+  parse_model(bytes, path.string() + ": model", [&](onnx::ModelProto& model) {
+    std::string().swap(bytes);  // parsed: large models need not be held twice
+    graph = read_named(model, path.string(), layers, folder);
+  });
+  return graph;
 }
 
 Tensor read_tensor_proto(const fs::path& path) {
   Tensor tensor;
-  parse_tensor(read_file(path, std::size_t{2} << 30), path.string() + ": tensor",
-               [&](onnx::TensorProto& proto) {
-                 try {
-                   tensor = to_tensor(proto, {});
-                 } catch (const InputError& error) {
-                   throw InputError(fmt::format("{}: {}", path.string(), error.what()));
-                 }
-               });
+  parse_tensor(read_file(path, kMaxFile), path.string() + ": tensor", [&](onnx::TensorProto& proto) {
+    try {
+      tensor = to_tensor(proto, {});
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", path.string(), error.what()));
+    }
+  });
   return tensor;
 }
 

@@ -5,19 +5,34 @@
 namespace espalier {
 
 Editor::Editor(Graph& graph, const LayerTable& layers)
-    : graph_(graph), layers_(layers), producers_(graph.producers()), uses_(graph.values.size(), 0) {
+    : graph_(graph),
+      layers_(layers),
+      producers_(graph.producers()),
+      uses_(graph.values.size(), 0),
+      forwarded_(graph.values.size(), kAbsent) {
   for (const Node& n : graph.nodes) count(n, 1);
   for (ValueId v : graph.outputs) uses_[static_cast<std::size_t>(v)] += kOutput;
 }
 
 void Editor::count(const Node& n, int sign) {
   for (ValueId v : n.inputs)
-    if (v != kAbsent) uses_[static_cast<std::size_t>(v)] += sign;
+    if (v != kAbsent) uses_[static_cast<std::size_t>(resolve(v))] += sign;
+}
+
+ValueId Editor::resolve(ValueId v) const {
+  while (forwarded_[static_cast<std::size_t>(v)] != kAbsent) v = forwarded_[static_cast<std::size_t>(v)];
+  return v;
+}
+
+void Editor::resolve_inputs(std::int32_t i) {
+  for (ValueId& v : node(i).inputs)
+    if (v != kAbsent) v = resolve(v);
 }
 
 void Editor::grow() {
   producers_.resize(graph_.values.size(), -1);
   uses_.resize(graph_.values.size(), 0);
+  forwarded_.resize(graph_.values.size(), kAbsent);
 }
 
 std::int32_t Editor::producer(ValueId v) const {
@@ -72,16 +87,14 @@ bool Editor::forward(ValueId from, ValueId to) {
     producers_[static_cast<std::size_t>(to)] = -1;
     std::swap(from, to);  // what read the inner value now reads the output
   }
-  const auto index = [](ValueId v) { return static_cast<std::size_t>(v); };
-  for (Node& n : graph_.nodes)
-    for (ValueId& v : n.inputs)
-      if (v == from) v = to;
-  uses_[index(to)] += uses_[index(from)];
-  uses_[index(from)] = 0;
+  forwarded_[static_cast<std::size_t>(from)] = to;
+  uses_[static_cast<std::size_t>(to)] += uses_[static_cast<std::size_t>(from)];
+  uses_[static_cast<std::size_t>(from)] = 0;
   return true;
 }
 
 void Editor::finish() {
+  for (std::int32_t i = 0; i < size(); ++i) resolve_inputs(i);
   std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
 }
 
@@ -110,12 +123,14 @@ std::optional<Tensor> Editor::channel_vector(ValueId v, std::int64_t channels) c
 
 void apply_rules(Graph& graph, const LayerTable& layers, std::initializer_list<Rule> rules) {
   Editor editor(graph, layers);
-  for (std::int32_t i = 0; i < editor.size(); ++i)
+  for (std::int32_t i = 0; i < editor.size(); ++i) {
+    editor.resolve_inputs(i);
     for (bool changed = true; changed && !editor.erased(i);) {
       changed = false;
       for (const Rule rule : rules)
         if (!editor.erased(i)) changed = rule(editor, i) || changed;
     }
+  }
   editor.finish();
 }
 

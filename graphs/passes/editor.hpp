@@ -37,6 +37,8 @@ class Editor {
   /// erased) is replaced as the giver of `from` by that of `to`. False, and nothing changed, when that cannot
   /// be (both are outputs, or `to` has no producer).
   bool forward(ValueId from, ValueId to);
+  /// Lets node i read what its inputs were forwarded to.
+  void resolve_inputs(std::int32_t i);
   void finish();
 
   /// The value of a constant of one element.
@@ -50,11 +52,13 @@ class Editor {
   static constexpr int kOutput = 1 << 28;
   void count(const Node& node, int sign);
   void grow();
+  ValueId resolve(ValueId v) const;
 
   Graph& graph_;
   const LayerTable& layers_;
   std::vector<std::int32_t> producers_;
   std::vector<int> uses_;
+  std::vector<ValueId> forwarded_;  ///< by value: what is read instead, or kAbsent
 };
 
 /// A local rewrite at node i; true when it changed the graph. It may erase nodes before i and replace node i.

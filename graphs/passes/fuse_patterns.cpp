@@ -15,22 +15,25 @@ struct Product {
   std::vector<ValueId> factors;
 };
 
+/// Patterns are shallow; longer chains are left alone.
+constexpr int kDepth = 8;
+
 /// Expands v when it is a product that only this chain reads (`root`: whoever reads it).
-void gather(const Editor& editor, ValueId v, bool root, Product& product) {
+void gather(const Editor& editor, ValueId v, bool root, Product& product, int depth = kDepth) {
   if (const auto constant = editor.scalar(v)) {
     product.c *= *constant;
     return;
   }
   const Node* mul = editor.producer(v, "Mul");
   const Node* div = editor.producer(v, "Div");
-  const bool mine = (root || editor.single_use(v)) && product.factors.size() < 4;
+  const bool mine = depth > 0 && (root || editor.single_use(v)) && product.factors.size() < 4;
   if (mine && mul != nullptr) {
-    gather(editor, mul->inputs[0], false, product);
-    gather(editor, mul->inputs[1], false, product);
+    gather(editor, mul->inputs[0], false, product, depth - 1);
+    gather(editor, mul->inputs[1], false, product, depth - 1);
   } else if (const auto by = mine && div != nullptr ? editor.scalar(div->inputs[1]) : std::nullopt;
              by && *by != 0) {
     product.c /= *by;
-    gather(editor, div->inputs[0], false, product);
+    gather(editor, div->inputs[0], false, product, depth - 1);
   } else {
     product.factors.push_back(v);
   }
