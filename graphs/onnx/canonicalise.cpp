@@ -256,7 +256,6 @@ constexpr Rule kRules[] = {
     {"Loop", refuse_control_flow},
     {"Mul", rewrite_arithmetic},
     {"Or", rewrite_arithmetic},
-    {"PRelu", rewrite_prelu},
     {"Pad", rewrite_pad},
     {"Pow", rewrite_arithmetic},
     {"ReduceL1", rewrite_reduce},
