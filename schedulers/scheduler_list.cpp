@@ -4,6 +4,8 @@
 #include <string>
 
 #include "graphs/base/error.hpp"
+#include "schedulers/greedy/greedy.hpp"
+#include "schedulers/hybrid/hybrid.hpp"
 #include "schedulers/static/cpop_topcuoglu2002.hpp"
 #include "schedulers/static/dual_hp.hpp"
 #include "schedulers/static/etf_hwang1989.hpp"
@@ -48,6 +50,31 @@ std::span<const SchedulerEntry> all_schedulers() {
       {"exact", "static", "branch and bound: proves optimality on small graphs, else gives its gap",
        "Fernandez, Bussell, IEEE ToC 22(8), 1973; Sinnen, Kozlov, Shahul, IASTED PDCN 2007",
        "exponential, cut by the time limit", make_exact},
+      {"eager", "greedy", "one queue for all workers, first come, first served", "StarPU's eager",
+       "O(1) a task", nullptr, make_eager},
+      {"random", "greedy", "a worker drawn in proportion to its speed", "StarPU's random", "O(p) a task",
+       nullptr, make_random},
+      {"lws", "greedy", "tasks stay with the worker that made them ready; idle ones steal from the nearest",
+       "StarPU's lws", "O(p + log n) a task", nullptr, make_lws},
+      {"dm", "greedy", "the worker where the task is expected to end first", "StarPU's dm", "O(p) a task",
+       nullptr, make_dm},
+      {"dmda", "greedy", "as dm, with the time to fetch the inputs, which are prefetched", "StarPU's dmda",
+       "O(p + a m^2) a task", nullptr, make_dmda},
+      {"dmdas", "greedy", "as dmda, with queues by priority and by inputs at hand", "StarPU's dmdas",
+       "O(p q + a m^2) a task", nullptr, make_dmdas},
+      {"heteroprio", "greedy", "buckets by kind of task, each kind of device starts with what it does best",
+       "StarPU's heteroprio; Agullo, Bramas, Coulaud, Darve, Messner, Takahashi, CCPE 28(9), 2016",
+       "O(c + log n) a task", nullptr, make_heteroprio},
+      {"affinity_eager", "greedy",
+       "earliest end with data on their way and successors in mind, queues by upward rank, stealing",
+       "Espalier's own; schedulers/greedy/README.md", "O(p q + a m^2) a task", nullptr, make_affinity_eager},
+      {"hybrid_allocation", "hybrid", "dmdas on the devices that HEFT's plan gives each task",
+       "Agullo, Beaumont, Eyraud-Dubois, Kumar, IPDPS 2016", "as HEFT and dmdas", nullptr,
+       make_hybrid_allocation},
+      {"hybrid_order", "hybrid", "dmdas with the order of HEFT's plan as priorities",
+       "Agullo, Beaumont, Eyraud-Dubois, Kumar, IPDPS 2016", "as HEFT and dmdas", nullptr, make_hybrid_order},
+      {"hybrid_both", "hybrid", "dmdas with devices and order of HEFT's plan",
+       "Agullo, Beaumont, Eyraud-Dubois, Kumar, IPDPS 2016", "as HEFT and dmdas", nullptr, make_hybrid_both},
   };
   return entries;
 }

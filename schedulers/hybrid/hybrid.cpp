@@ -1,0 +1,44 @@
+#include "schedulers/hybrid/hybrid.hpp"
+
+#include "schedulers/greedy/deque_model.hpp"
+#include "schedulers/static/heft_topcuoglu2002.hpp"
+
+namespace espalier {
+namespace {
+
+class Hybrid final : public DequeModel {
+ public:
+  Hybrid(bool allocation, bool order)
+      : DequeModel({.data_aware = true, .sorted = true}), allocation_(allocation), order_(order) {}
+
+  void begin(const SchedulingProblem& problem, RuntimeView& view) override {
+    const Plan plan = make_heft_topcuoglu2002()->schedule(problem);
+    places_.clear();
+    priorities_.clear();
+    for (const Placement& p : plan.placements) {
+      const Worker& w = problem.platform.workers[p.worker];
+      if (allocation_) places_.push_back({w.kind, w.memory});
+      if (order_) priorities_.push_back(-p.start);
+    }
+    DequeModel::begin(problem, view);
+  }
+
+ private:
+  bool allocation_, order_;
+};
+
+}  // namespace
+
+std::unique_ptr<OnlinePolicy> make_hybrid_allocation() {
+  return std::make_unique<Hybrid>(true, false);
+}
+
+std::unique_ptr<OnlinePolicy> make_hybrid_order() {
+  return std::make_unique<Hybrid>(false, true);
+}
+
+std::unique_ptr<OnlinePolicy> make_hybrid_both() {
+  return std::make_unique<Hybrid>(true, true);
+}
+
+}  // namespace espalier
