@@ -8,9 +8,9 @@
 
 #include "experiments/cli/command_list.hpp"
 #include "experiments/run/run_network.hpp"
+#include "experiments/workloads/graph_source.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/ir/npy.hpp"
-#include "graphs/onnx/import.hpp"
 #include "layers/layer_list.hpp"
 #include "runtime/platform/host_memory.hpp"
 
@@ -151,7 +151,9 @@ void print_text(const RunReport& r) {
 }
 
 void execute(const Options& o, int& exit_code) {
-  const Graph network = import_onnx(o.graph, all_layers());
+  const NetworkSource source = load_network(o.graph, all_layers(), {o.weights, o.seed});
+  for (const std::string& warning : source.warnings) fmt::print(stderr, "espalier: warning: {}\n", warning);
+  const Graph& network = source.graph;
   const RunRequest request = request_of(o, network);
   std::map<std::string, std::string> files;
   for (const std::string& text : o.outputs)
@@ -173,11 +175,14 @@ void add_run_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Run a network on this machine's cores through StarPU");
   command->footer(
       "Examples:\n"
-      "  espalier run resnet50.onnx --batch 16\n"
+      "  espalier run resnet50 --batch 16\n"
       "  espalier run model.onnx --input x.npy --output y.npy --iterations 1 --warmup 0\n"
       "  espalier run lstm.onnx --dim T=50 --batch 8 --scheduler starpu:lws --json");
   auto o = std::make_shared<Options>();
-  command->add_option("graph", o->graph, "an ONNX file")->required();
+  command->add_option("GRAPH", o->graph, "a network's name or an .onnx file")->required();
+  command->add_option(
+      "--weights", o->weights,
+      "safetensors or PyTorch checkpoint of a named network; default: random ones of the seed");
   command->add_option("--scheduler", o->scheduler, "starpu:NAME, a policy of StarPU's own")
       ->capture_default_str();
   command->add_option("--engine", o->engine, "starpu")->capture_default_str();
@@ -194,7 +199,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--input", o->inputs, "[NAME=]FILE.npy; what is left out is drawn at random");
   command->add_option("--output", o->outputs, "[NAME=]FILE.npy to write");
   command->add_option("--dim", o->dims, "NAME=EXTENT of a symbolic dimension");
-  command->add_option("--seed", o->seed, "of random inputs")->capture_default_str();
+  command->add_option("--seed", o->seed, "of random inputs and weights")->capture_default_str();
   command->add_option("--task-ms", o->task_ms, "how long a task should take, milliseconds")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

@@ -61,6 +61,9 @@ NetworkSource build_named(std::string_view name, const ParameterChoice& choice) 
     parameters = random_parameters(*choice.seed);
   else
     parameters = placeholder_parameters();
+  const NetworkEntry& named = *source.network;
+  if (!named.variant.empty() && parameters->has(std::string(named.variant_parameter)))
+    source.network = &network_named(named.variant);
   source.graph = source.network->build(*parameters);
   const std::vector<std::string> unused = parameters->unused();
   if (!unused.empty())
@@ -98,6 +101,16 @@ NetworkSource load_network(std::string_view graph, const LayerTable& layers, con
   }
   throw InputError(
       fmt::format("{}: a task graph has no tensors; a network's name or an .onnx file is needed", graph));
+}
+
+Preprocessing preprocessing_of(const NetworkEntry& network) {
+  if (network.image_size == 0) throw InputError(fmt::format("network {} reads no image", network.name));
+  Preprocessing p;
+  p.resize = static_cast<int>(network.resize);
+  p.crop = static_cast<int>(network.image_size);
+  p.mean = network.mean;
+  p.std = network.deviation;
+  return p;
 }
 
 }  // namespace espalier

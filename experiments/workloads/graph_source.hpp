@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/images/preprocess.hpp"
 #include "graphs/ir/layer.hpp"
 #include "graphs/networks/network_list.hpp"
 
@@ -32,13 +33,18 @@ struct ParameterChoice {
 struct NetworkSource {
   std::string name;
   Graph graph;
-  const NetworkEntry* network = nullptr;  ///< when it was named; nullptr for a file
-  std::vector<std::string> warnings;      ///< parameters of the file that nothing uses
+  /// The entry that was built; nullptr for a file. efficientnet_lite0 with TensorFlow's weights is
+  /// tf_efficientnet_lite0.
+  const NetworkEntry* network = nullptr;
+  std::vector<std::string> warnings;  ///< parameters of the file that nothing uses
 };
 
 /// Builds a named network or imports an ONNX file. InputError for a task graph, for weights beside an ONNX
 /// file, and whatever reading and building refuse.
 NetworkSource load_network(std::string_view graph, const LayerTable& layers,
                            const ParameterChoice& choice = {});
+
+/// How photographs are prepared for a network's published weights. InputError when it reads no image.
+Preprocessing preprocessing_of(const NetworkEntry& network);
 
 }  // namespace espalier

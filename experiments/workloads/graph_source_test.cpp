@@ -53,6 +53,28 @@ TEST(GraphSource, WeightsOfAnotherNetworkNameWhatIsMissing) {
   std::filesystem::remove(path);
 }
 
+TEST(GraphSource, PreprocessingIsThatOfThePublishedWeights) {
+  const Preprocessing resnet = preprocessing_of(network_named("resnet50"));
+  EXPECT_EQ(resnet.mean, preprocessing_named("imagenet").mean);
+  EXPECT_EQ(resnet.std, preprocessing_named("imagenet").std);
+  EXPECT_EQ(resnet.resize, 256);
+  // transform_input of torchvision: ImageNet's normalisation undone and (x - 1/2) / (1/2) put in its place
+  EXPECT_EQ(preprocessing_of(network_named("googlenet")).mean[0], 0.5);
+  EXPECT_EQ(preprocessing_of(network_named("inception_v3")).crop, 299);
+  EXPECT_THROW(preprocessing_of(network_named("lstm")), InputError);
+}
+
+TEST(GraphSource, TensorFlowsLiteIsToldByItsNames) {
+  const auto path = std::filesystem::temp_directory_path() / "espalier_graph_source_lite.safetensors";
+  const std::string header = R"({"_conv_stem.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+  std::string bytes(8, '\0');
+  bytes[0] = static_cast<char>(header.size());
+  write_file(path, bytes + header + std::string(4, '\0'));
+  EXPECT_THAT(error_of("efficientnet_lite0", {path.string(), {}}),
+              HasSubstr("_conv_stem.weight has shape [1], the network needs [32, 3, 3, 3]"));
+  std::filesystem::remove(path);
+}
+
 TEST(Listings, EveryKindHasFullRows) {
   for (const ListedKind& kind : all_listed_kinds()) {
     const Listing listing = list_things(kind.name);

@@ -9,7 +9,9 @@
 namespace espalier {
 namespace {
 
-constexpr std::array<float, 3> kHalf{0.5F, 0.5F, 0.5F};
+constexpr std::array<double, 3> kImageNetMean{0.485, 0.456, 0.406};
+constexpr std::array<double, 3> kImageNetDeviation{0.229, 0.224, 0.225};
+constexpr std::array<double, 3> kHalf{0.5, 0.5, 0.5};
 
 constexpr std::array kNetworks{
     NetworkEntry{"alexnet", "5 convolutions, 3 dense layers", "Krizhevsky 2014, arXiv:1404.5997", 224,
@@ -34,7 +36,8 @@ constexpr std::array kNetworks{
     NetworkEntry{"efficientnet_b0", "inverted residuals with squeeze and excitation",
                  "Tan and Le 2019, arXiv:1905.11946", 224, build_efficientnet_b0},
     NetworkEntry{"efficientnet_lite0", "EfficientNet for mobile devices: ReLU6, no excitation",
-                 "Tan and Le 2019, arXiv:1905.11946", 224, build_efficientnet_lite0},
+                 "Tan and Le 2019, arXiv:1905.11946", 224, build_efficientnet_lite0, kImageNetMean,
+                 kImageNetDeviation, 256, "_conv_stem.weight", "tf_efficientnet_lite0"},
     NetworkEntry{"tf_efficientnet_lite0", "efficientnet_lite0 with TensorFlow's padding and epsilon",
                  "Tan and Le 2019, arXiv:1905.11946", 224, build_tf_efficientnet_lite0, kHalf, kHalf},
     NetworkEntry{"densenet121", "dense blocks: each layer reads all before it",

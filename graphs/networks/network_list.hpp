@@ -51,9 +51,12 @@ struct NetworkEntry {
   /// Normalisation that the published weights expect: (pixel / 255 - mean) / deviation. googlenet and
   /// inception_v3: torchvision's transform_input turns ImageNet's normalisation into this one inside the
   /// network; here the network has no such step and the image is normalised so at once.
-  std::array<float, 3> mean{0.485F, 0.456F, 0.406F};
-  std::array<float, 3> deviation{0.229F, 0.224F, 0.225F};
+  std::array<double, 3> mean{0.485, 0.456, 0.406};
+  std::array<double, 3> deviation{0.229, 0.224, 0.225};
   std::int64_t resize = 256;  ///< shorter side before the centre crop of image_size
+  /// Weights with a parameter of this name are those of another entry.
+  std::string_view variant_parameter{};
+  std::string_view variant{};
 };
 std::span<const NetworkEntry> all_networks();
 /// InputError listing the names.
