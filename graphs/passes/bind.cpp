@@ -156,10 +156,20 @@ class Binder {
 
   /// Infers the types, then folds the node or appends it.
   void place(Node node) {
-    set_types(out_, node, layers_);
+    infer(node);
     for (ValueId v : node.outputs)
       if (v != kAbsent) check_size(out_.type(v), fmt::format("node {} ({})", node.name, node.op));
     if (!folder_.fold(out_, node)) out_.nodes.push_back(std::move(node));
+  }
+
+  /// Shapes of a model are input: where a rule finds no axis that it counts on, the model is wrong.
+  void infer(const Node& node) {
+    try {
+      set_types(out_, node, layers_);
+    } catch (const InternalError& error) {
+      throw InputError(fmt::format("node {} ({}) of {}: not accepted: {}", node.name, node.op,
+                                   describe_inputs(out_, node), error.what()));
+    }
   }
 
   void fold_shape(const Node& node) {

@@ -9,15 +9,6 @@
 namespace espalier {
 namespace {
 
-std::string describe_inputs(const Graph& graph, const Node& node) {
-  std::string text;
-  for (ValueId v : node.inputs) {
-    const bool known = v != kAbsent && graph.values[v].type.has_value();
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", known ? graph.type(v).to_string() : "-");
-  }
-  return text;
-}
-
 void check_counts(const Node& node, const Layer& layer) {
   const auto fused = std::count_if(node.post_ops.begin(), node.post_ops.end(),
                                    [](const PostOp& op) { return op.input_index >= 0; });
@@ -34,6 +25,15 @@ void check_counts(const Node& node, const Layer& layer) {
 }
 
 }  // namespace
+
+std::string describe_inputs(const Graph& graph, const Node& node) {
+  std::string text;
+  for (ValueId v : node.inputs) {
+    const bool known = v != kAbsent && graph.values[v].type.has_value();
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", known ? graph.type(v).to_string() : "-");
+  }
+  return text;
+}
 
 void make_names_unique(Graph& graph) {
   std::unordered_set<std::string> taken;
