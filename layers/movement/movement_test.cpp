@@ -220,7 +220,8 @@ TEST(Movement, StridedCopiesEqualTheIndexMap) {
 TEST(Movement, LargeTransposesUseTiles) {
   for (DType dtype : {DType::u8, DType::f16, DType::f32, DType::i64})
     for (const Ints& perm : {Ints{0, 2, 1}, Ints{2, 0, 1}, Ints{2, 1, 0}, Ints{1, 2, 0}})
-      expect_fast_is_reference({"Transpose", with({{"perm", perm}}), {counting(dtype, Shape{3, 37, 50})}});
+      for (std::int64_t n : {2, 3, 4, 21})
+        expect_fast_is_reference({"Transpose", with({{"perm", perm}}), {counting(dtype, Shape{n, 37, 50})}});
 }
 
 TEST(Movement, PermutationsMoveThrough) {

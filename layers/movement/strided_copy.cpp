@@ -11,12 +11,23 @@ void copy_row(char* dst, std::int64_t dst_step, const char* src, std::int64_t sr
   for (std::int64_t i = 0; i < n; ++i) std::memcpy(dst + i * dst_step, src + i * src_step, N);
 }
 
-/// dst[c * N + r * dst_step] = src[c * src_step + r * N] by tiles that stay in the first-level cache.
+/// dst[c * N + r * dst_step] = src[c * src_step + r * N] for few columns c, such as the three of an image.
+template <std::size_t N, std::int64_t kColumns>
+void interleave(char* dst, std::int64_t dst_step, const char* src, std::int64_t src_step, std::int64_t rows) {
+  for (std::int64_t r = 0; r < rows; ++r, dst += dst_step, src += N)
+    for (std::int64_t c = 0; c < kColumns; ++c)
+      std::memcpy(dst + c * static_cast<std::int64_t>(N), src + c * src_step, N);
+}
+
+/// The same by tiles that stay in the first-level cache.
 template <std::size_t N>
 void transpose_plane(char* dst, std::int64_t dst_step, const char* src, std::int64_t src_step,
                      std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t kTile = 16;
   constexpr auto kBytes = static_cast<std::int64_t>(N);
+  if (columns == 2) return interleave<N, 2>(dst, dst_step, src, src_step, rows);
+  if (columns == 3) return interleave<N, 3>(dst, dst_step, src, src_step, rows);
+  if (columns == 4) return interleave<N, 4>(dst, dst_step, src, src_step, rows);
   for (std::int64_t r0 = 0; r0 < rows; r0 += kTile) {
     const std::int64_t r1 = std::min(rows, r0 + kTile);
     for (std::int64_t c0 = 0; c0 < columns; c0 += kTile) {
