@@ -130,7 +130,7 @@ void add_inspect_command(CLI::App& app, int&) {
   command->add_option("--weights", o->parameters.weights,
                       "safetensors or PyTorch checkpoint of a named network");
   command->add_option("--batch", o->batch, "images in a batch")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str();
   command->add_flag("--optimised,--optimized", o->optimised, "the graph as the passes leave it");
   command->add_flag("--json", o->json, "print JSON");

@@ -89,7 +89,7 @@ RunRequest request_of(const Options& o, const Graph& network) {
   if (o.micro_batch != "auto") r.micro_batch = positive(o.micro_batch, "--micro-batch");
   for (const std::string& text : o.inputs) {
     const auto [name, file] = split(text, names_of(network, network.inputs), "input");
-    r.inputs[name] = read_npy(file);
+    r.inputs[name] = image_in_order(network, name, read_npy(file));
   }
   for (const std::string& text : o.dims) {
     const std::size_t equals = text.find('=');
@@ -196,7 +196,10 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--cores", o->cores, "workers; default: every core")->check(CLI::PositiveNumber);
-  command->add_option("--input", o->inputs, "[NAME=]FILE.npy; what is left out is drawn at random");
+  command->add_option(
+      "--input", o->inputs,
+      "[NAME=]FILE.npy; what is left out is drawn at random; a named network takes images as [N, H, W, 3] or "
+      "[N, 3, H, W]");
   command->add_option("--output", o->outputs, "[NAME=]FILE.npy to write");
   command->add_option("--dim", o->dims, "NAME=EXTENT of a symbolic dimension");
   command->add_option("--seed", o->seed, "of random inputs and weights")->capture_default_str();

@@ -103,6 +103,24 @@ NetworkSource load_network(std::string_view graph, const LayerTable& layers, con
       fmt::format("{}: a task graph has no tensors; a network's name or an .onnx file is needed", graph));
 }
 
+Tensor image_in_order(const Graph& network, std::string_view name, Tensor tensor) {
+  const Shape& given = tensor.shape();
+  if (tensor.dtype() != DType::f32 || given.rank() != 4 || given[1] != 3 || given[3] == 3) return tensor;
+  const bool channels_last = std::any_of(network.inputs.begin(), network.inputs.end(), [&](ValueId v) {
+    const Value& value = network.values[static_cast<std::size_t>(v)];
+    return value.name == name && value.type && value.type->shape.rank() == 4 && value.type->shape[3] == 3;
+  });
+  if (!channels_last) return tensor;
+  const std::int64_t n = given[0], plane = given[2] * given[3];
+  Tensor turned(DType::f32, Shape{n, given[2], given[3], 3});
+  const float* from = tensor.as<float>().data();
+  float* to = turned.as_mutable<float>().data();
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t c = 0; c < 3; ++c)
+      for (std::int64_t p = 0; p < plane; ++p) to[(i * plane + p) * 3 + c] = from[(i * 3 + c) * plane + p];
+  return turned;
+}
+
 Preprocessing preprocessing_of(const NetworkEntry& network) {
   if (network.image_size == 0) throw InputError(fmt::format("network {} reads no image", network.name));
   Preprocessing p;

@@ -44,6 +44,10 @@ struct NetworkSource {
 NetworkSource load_network(std::string_view graph, const LayerTable& layers,
                            const ParameterChoice& choice = {});
 
+/// The tensor for the network's input `name`: images [N, 3, H, W] in PyTorch's order are turned where the
+/// network reads [N, H, W, 3]; every other tensor is given back as it is.
+Tensor image_in_order(const Graph& network, std::string_view name, Tensor tensor);
+
 /// How photographs are prepared for a network's published weights. InputError when it reads no image.
 Preprocessing preprocessing_of(const NetworkEntry& network);
 

@@ -64,6 +64,19 @@ TEST(GraphSource, PreprocessingIsThatOfThePublishedWeights) {
   EXPECT_THROW(preprocessing_of(network_named("lstm")), InputError);
 }
 
+TEST(GraphSource, ImagesInPyTorchsOrderAreTurned) {
+  const Graph network = load_network("resnet18", all_layers()).graph;
+  Tensor planes(DType::f32, Shape{1, 3, 2, 2});
+  for (int i = 0; i < 12; ++i)
+    planes.as_mutable<float>()[static_cast<std::size_t>(i)] = static_cast<float>(i);
+  // pixel p has the channels p, 4 + p, 8 + p
+  const Tensor turned = image_in_order(network, "input", planes);
+  EXPECT_EQ(turned.shape(), (Shape{1, 2, 2, 3}));
+  EXPECT_THAT(turned.as<float>(), testing::ElementsAre(0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11));
+  EXPECT_EQ(image_in_order(network, "other", planes).shape(), planes.shape());
+  EXPECT_EQ(image_in_order(network, "input", turned).data(), turned.data());
+}
+
 TEST(GraphSource, TensorFlowsLiteIsToldByItsNames) {
   const auto path = std::filesystem::temp_directory_path() / "espalier_graph_source_lite.safetensors";
   const std::string header = R"({"_conv_stem.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";

@@ -37,13 +37,13 @@ const Value& state_dictionary(const Pickle& pickle) {
   const Value& top = pickle.top();
   if (top.kind != Kind::dict)
     throw InputError(fmt::format("holds a {}; a state dictionary is needed", describe(top)));
-  if (holds_tensors(pickle, top)) return top;
-  std::string accepted;
+  std::string accepted;  // holders come first: a training state may have a tensor (a loss) beside the model
   for (const char* holder : kHolders) {
     accepted += fmt::format("{}{}", accepted.empty() ? "" : ", ", holder);
     const Value* inner = pickle.find(top, holder);
     if (inner != nullptr && inner->kind == Kind::dict && holds_tensors(pickle, *inner)) return *inner;
   }
+  if (holds_tensors(pickle, top)) return top;
   throw InputError(
       fmt::format("holds no parameters: it has {}; accepted are a state dictionary, or one under {}",
                   keys_of(pickle, top), accepted));

@@ -20,6 +20,7 @@ constexpr std::array kGlobals{
     Global{"torch.Size", Builder::same},
     Global{"torch.device", Builder::inert},
     Global{"torch.serialization._get_layout", Builder::inert},
+    Global{"collections.Counter", Builder::inert},
     Global{"argparse.Namespace", Builder::inert},
     Global{"_codecs.encode", Builder::inert},
     Global{"numpy.dtype", Builder::inert},

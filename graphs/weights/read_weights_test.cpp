@@ -169,6 +169,9 @@ TEST(ReadWeights, FindsTheStateDictionaryAndDropsModule) {
     EXPECT_EQ(w.tensors.size(), 2U);
     EXPECT_EQ(w.tensors.count("w"), 1U);
   }
+  const Weights beside = read_weights_bytes(
+      zip_checkpoint(dict({{"loss", tensor("0", 4, 0, {}, {})}, {"model", state}}), 4), "w");
+  EXPECT_EQ(beside.tensors.count("w"), 1U);
   EXPECT_THAT(
       error_of(zip_checkpoint(dict({{"epoch", "K\x05"}, {"optimizer", "}"}}), 4)),
       HasSubstr("it has epoch, optimizer; accepted are a state dictionary, or one under state_dict, model"));
