@@ -1,10 +1,10 @@
 #include "layers/common/onednn.hpp"
 
-#include <cstdlib>
+#include <algorithm>
 #include <fmt/format.h>
-#include <new>
 
 #include "graphs/base/error.hpp"
+#include "layers/common/aligned_memory.hpp"
 
 namespace espalier::onednn {
 namespace {
@@ -134,12 +134,6 @@ void Program::run(const KernelArguments& arguments) {
     check(dnnl_primitive_execute(s.primitive.get(), stream_.get(), static_cast<int>(s.arguments.size()),
                                  s.arguments.data()),
           "primitive_execute");
-}
-
-std::shared_ptr<void> aligned_memory(std::size_t bytes) {
-  void* p = std::aligned_alloc(kAlign, rounded(std::max<std::size_t>(bytes, 1)));
-  if (p == nullptr) throw DeviceError(fmt::format("out of memory: {} bytes for packed weights", bytes));
-  return {p, std::free};
 }
 
 std::shared_ptr<const void> pack(WeightCache& cache, const Tensor& constant, const memory::desc& from,

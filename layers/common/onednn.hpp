@@ -76,9 +76,6 @@ class ProgramKernel : public Kernel {
   Program program_;
 };
 
-/// 64-byte aligned memory that the returned pointer owns.
-std::shared_ptr<void> aligned_memory(std::size_t bytes);
-
 /// `from` laid out as `to`, made once for each constant and layout and shared through the cache.
 std::shared_ptr<const void> pack(WeightCache& cache, const Tensor& constant, const dnnl::memory::desc& from,
                                  const dnnl::memory::desc& to);

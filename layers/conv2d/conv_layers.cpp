@@ -2,8 +2,10 @@
 
 #include "layers/common/post_ops.hpp"
 #include "layers/conv2d/conv_direct.hpp"
+#include "layers/conv2d/conv_gemm.hpp"
 #include "layers/conv2d/conv_reference.hpp"
 #include "layers/conv2d/conv_shape.hpp"
+#include "layers/conv2d/conv_winograd.hpp"
 
 namespace espalier {
 namespace {
@@ -30,6 +32,9 @@ LayerCost cost_transpose(const NodeView& view) {
 }
 
 constexpr Implementation kConv[] = {
+    {"depthwise", conv_depthwise_refuses, prepare_conv_depthwise},
+    {"winograd", conv_winograd_refuses, prepare_conv_winograd},
+    {"gemm", conv_gemm_refuses, prepare_conv_gemm},
     {"direct", conv_direct_refuses, prepare_conv_direct},
     {"reference", conv_reference_refuses, prepare_conv_reference},
 };

@@ -29,9 +29,9 @@ int agrees(OneNode& node) {
   const Tensor expected = node.run(reference())[0];
   int fast = 0;
   for (const Implementation& i : node.implementations()) {
-    if (i.name == "reference" || !node.refusal(i.name).empty()) continue;
     KernelOptions options;
     options.forced = i.name;
+    if (i.name == "reference" || !node.refusal(i.name, options).empty()) continue;
     std::string chosen;
     const Tensor result = node.run(options, &chosen)[0];
     EXPECT_EQ(chosen, i.name);
@@ -151,6 +151,49 @@ TEST(ConvTranspose, FastAgreesWithReferenceOnRandomShapes) {
     fast += agrees(node);
   }
   EXPECT_GE(fast, seen * 3 / 4);
+}
+
+/// Shapes on both sides of every blocking and tail of our own loops: rows of 14, panels of two and three
+/// vectors, parts of vectors, weights that stay in the cache and those that do not.
+TEST(Conv, OwnLoopsAgreeOnEveryTail) {
+  std::mt19937 random(9);
+  for (const std::int64_t filters : {1, 8, 16, 17, 24, 32, 40, 48, 72, 80, 112, 144, 520})
+    for (const auto& [extent, channels] :
+         {std::pair<std::int64_t, std::int64_t>{1, 3}, {3, 16}, {6, 5}, {7, 300}, {11, 24}}) {
+      OneNode node(all_layers(), "Conv");
+      node.input(random_tensor(DType::f32, {1, extent, extent, channels}, random));
+      node.constant(random_tensor(DType::f32, {filters, channels, 1, 1}, random));
+      node.constant(random_tensor(DType::f32, {filters}, random));
+      if (extent == 6) node.fuse_binary("Add", random);
+      if (extent % 2 == 1) node.fuse({extent == 7 ? "Silu" : "Relu", 0, 0});
+      if (extent == 11) node.fuse_binary("Add", random);
+      SCOPED_TRACE(std::to_string(filters) + " filters, extent " + std::to_string(extent));
+      agrees(node);
+    }
+}
+
+TEST(Conv, WinogradAgreesAtEveryBorder) {
+  std::mt19937 random(10);
+  for (const std::int64_t extent : {1, 2, 4, 5, 7, 9, 14})
+    for (const Ints& pads : {Ints{1, 1, 1, 1}, Ints{0, 1, 1, 0}, Ints{2, 0, 0, 2}, Ints{1, 1, 0, 3}}) {
+      Attributes a;
+      a.set("pads", pads);
+      OneNode node(all_layers(), "Conv", a);
+      node.input(random_tensor(DType::f32, {3, extent + 1, extent + 2, 32}, random));
+      node.constant(random_tensor(DType::f32, {48, 32, 3, 3}, random))
+          .constant(random_tensor(DType::f32, {48}, random));
+      if (extent % 2 == 1) node.fuse_binary("Add", random).fuse({"Relu", 0, 0});
+      SCOPED_TRACE(extent);
+      KernelOptions options;
+      options.forced = "winograd";
+      std::string chosen;
+      const Tensor y = node.run(options, &chosen)[0];
+      if (chosen == "winograd") {
+        EXPECT_LT(relative_error(y, node.run(reference())[0]), 2e-5);
+      }
+      options.allow_winograd = false;
+      EXPECT_THAT(node.refusal("winograd", options), HasSubstr("not allowed"));
+    }
 }
 
 TEST(Conv, FusedOperationsApplyInOrder) {

@@ -1,0 +1,52 @@
+#include "layers/conv2d/conv_packing.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "layers/common/aligned_memory.hpp"
+
+namespace espalier {
+
+std::shared_ptr<float> aligned_floats(std::int64_t count) {
+  const auto memory =
+      aligned_memory(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(float));
+  auto* p = static_cast<float*>(memory.get());
+  std::fill_n(p, count, 0.0F);
+  return {memory, p};
+}
+
+std::shared_ptr<const float> padded_bias(const NodeView& view, WeightCache& cache, std::int64_t filters,
+                                         int width) {
+  const std::int64_t count = (filters + width - 1) / width * width;
+  if (!view.has_input(2)) return aligned_floats(count);
+  return cached_floats(cache, *view.constants[2], fmt::format("bias{}", width), count, [&](float* out) {
+    const auto values = view.constants[2]->as<float>();
+    std::copy(values.begin(), values.end(), out);
+  });
+}
+
+/// What all our own kernels need: float32, constant weights, an epilogue that they have.
+std::string own_kernel_refusal(const NodeView& view, const ConvShape& s) {
+  if (simd::kernels() == nullptr) return "the processor has neither AVX-512 nor AVX2 with FMA";
+  if (view.inputs[0]->dtype != DType::f32)
+    return fmt::format("{}: only float32 is served", name_of(view.inputs[0]->dtype));
+  if (view.constants[1] == nullptr || (view.has_input(2) && view.constants[2] == nullptr))
+    return "the weights are known at run time only";
+  if (s.batch * s.channels * s.filters * s.window.in_points() * s.window.out_points() == 0)
+    return "an extent is 0";
+  simd::Epilogue e;
+  return simd::read_epilogue(view, e);
+}
+
+simd::Epilogue epilogue_of(const NodeView& view, const std::shared_ptr<const float>& bias) {
+  simd::Epilogue e;
+  simd::read_epilogue(view, e);
+  e.bias = bias.get();
+  return e;
+}
+
+const float* residual_of(const KernelArguments& a, const simd::Epilogue& e) {
+  return e.has_residual ? static_cast<const float*>(a.inputs[e.residual_input]) : nullptr;
+}
+
+}  // namespace espalier
