@@ -18,6 +18,10 @@ void ProblemOptions::add_to(CLI::App& command, bool with_platform) {
         .add_option("--platform", platform,
                     "a name of `espalier list platforms`, a .yaml file, identical:P, or local")
         ->required();
+  add_common_to(command);
+}
+
+void ProblemOptions::add_common_to(CLI::App& command) {
   command.add_option("--mode", mode, "inference or training");
   command.add_option("--batch", batch, "samples of one execution");
   command.add_option("--micro-batches", micro_batches, "the batch is cut into so many")

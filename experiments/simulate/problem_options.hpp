@@ -18,6 +18,8 @@ struct ProblemOptions {
 
   /// GRAPH, --mode, --batch, --micro-batches, --seed, --time-limit; --platform where `with_platform`.
   void add_to(CLI::App& command, bool with_platform = true);
+  /// The same without GRAPH and platform.
+  void add_common_to(CLI::App& command);
   /// InputError for a time limit of 0 or less, an unknown mode.
   void require_sound() const;
   WorkloadOptions workload() const;

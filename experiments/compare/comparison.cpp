@@ -1,0 +1,238 @@
+#include "experiments/compare/comparison.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "graphs/base/error.hpp"
+#include "schedulers/scheduler_list.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kCurveParts = 240;
+constexpr std::size_t kLargestForExact = 128;
+
+/// An engine: runs one scheduler on one problem. Another one is one line in engines().
+struct Engine {
+  std::string_view name;
+  SimulationResult (*run)(const SchedulingProblem& problem, const std::string& scheduler);
+};
+
+SimulationResult run_on_model(const SchedulingProblem& problem, const std::string& scheduler) {
+  return simulate_scheduler(problem, scheduler);
+}
+
+std::span<const Engine> engines() {
+  static constexpr Engine all[] = {{"model", run_on_model}};
+  return all;
+}
+
+const Engine& engine_named(const std::string& name) {
+  std::string known;
+  for (const Engine& e : engines()) {
+    if (e.name == name) return e;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", e.name);
+  }
+  throw InputError(fmt::format("engine {} cannot compare schedulers here; accepted: {}", name, known));
+}
+
+std::vector<std::string> chain_in_words(const SchedulingProblem& problem, const Trace& trace,
+                                        const CriticalChain& chain) {
+  constexpr std::size_t kShown = 12;
+  std::vector<const ChainLink*> longest;
+  for (const ChainLink& l : chain.links) longest.push_back(&l);
+  std::stable_sort(longest.begin(), longest.end(), [](const ChainLink* a, const ChainLink* b) {
+    return a->end - a->start > b->end - b->start;
+  });
+  if (longest.size() > kShown) longest.resize(kShown);
+  std::sort(longest.begin(), longest.end());
+  std::vector<std::string> lines;
+  for (const ChainLink* l : longest) {
+    const bool unit_less = problem.graph.unit_less;
+    std::string what;
+    if (l->step == ChainStep::transfer) {
+      const TransferEvent& e = trace.transfers[l->event];
+      what = fmt::format("transfer {} -> {} of {}", problem.platform.memories[e.from].name,
+                         problem.platform.memories[e.to].name,
+                         show_bytes(static_cast<double>(problem.graph.data(e.data).size.value), false));
+      if (unit_less) what = what.substr(0, what.rfind(" of "));
+    } else {
+      const TaskEvent& e = trace.tasks[l->event];
+      what = fmt::format("{}{} on {}", l->step == ChainStep::wait ? "wait before " : "",
+                         problem.graph.task_name(e.task), problem.platform.workers[e.worker].name);
+    }
+    lines.push_back(fmt::format("{}: {} from {}, after {}", what, show_time(l->end - l->start, unit_less),
+                                show_time(l->start, unit_less), name_of(l->after)));
+  }
+  return lines;
+}
+
+ComparisonRow make_row(const ComparisonCase& c, const SimulationResult& result, std::size_t bars) {
+  const SchedulingProblem problem = c.loaded->problem();
+  ComparisonRow row;
+  row.scheduler = result.scheduler;
+  row.engine = result.trace.engine;
+  row.summary = summarise(problem, result.trace, c.bounds);
+  row.scheduler_seconds = result.scheduler_seconds;
+  row.transfers = result.trace.transfers.size();
+  row.planned = result.plan.has_value();
+  if (result.plan) {
+    row.planned_makespan = result.plan->makespan;
+    row.proven_optimal = result.plan->proven_optimal;
+  }
+  const IdleTime idle = idle_time(problem, result.trace);
+  row.kinds = by_kind(problem.platform, idle);
+  row.chain = critical_chain(problem, result.trace);
+  row.chain_text = chain_in_words(problem, result.trace, row.chain);
+  row.links = link_use(problem, result.trace);
+  row.curves = make_curves(problem, result.trace, kCurveParts);
+  row.gantt = make_gantt(problem.platform, result.trace, idle, row.chain, bars);
+  return row;
+}
+
+class Run {
+ public:
+  Run(const ComparisonRequest& request, const ComparisonWatcher& watcher)
+      : request_(request), watcher_(watcher) {}
+
+  Comparison all() {
+    Comparison comparison;
+    all_ = request_.graphs.size() * request_.platforms.size() * request_.schedulers.size() *
+           request_.engines.size();
+    for (const std::string& graph : request_.graphs)
+      for (const std::string& platform : request_.platforms) {
+        if (stopped()) break;
+        comparison.cases.push_back(one_case(graph, platform));
+      }
+    comparison.interrupted = stopped();
+    return comparison;
+  }
+
+ private:
+  bool stopped() const { return watcher_.stop && watcher_.stop(); }
+
+  ComparisonCase one_case(const std::string& graph, const std::string& platform) {
+    ComparisonCase c;
+    ProblemOptions options = request_.options;
+    options.graph = graph;
+    options.platform = platform;
+    c.loaded = std::make_unique<LoadedProblem>(load_problem(options));
+    c.how = options.reproduction(c.loaded->workload.graph);
+    c.bounds = lower_bounds(c.loaded->problem());
+    best_.reset();
+    for (const std::string& engine : request_.engines)
+      for (const std::string& scheduler : request_.schedulers) {
+        if (stopped()) break;
+        if (watcher_.on_start) watcher_.on_start(c, scheduler, done_, all_);
+        one_row(c, engine, scheduler);
+        ++done_;
+      }
+    finish(c);
+    return c;
+  }
+
+  void one_row(ComparisonCase& c, const std::string& engine, const std::string& scheduler) {
+    const SchedulingProblem problem = c.loaded->problem();
+    const std::size_t tasks = problem.graph.task_count();
+    if (scheduler == "exact" && tasks > kLargestForExact && request_.schedulers.size() > 1) {
+      c.left_out.push_back({scheduler, engine,
+                            fmt::format("the graph has {} tasks, branch and bound takes at most {}", tasks,
+                                        kLargestForExact)});
+      return;
+    }
+    try {
+      SimulationResult result = engine_named(engine).run(problem, scheduler);
+      if (result.plan) validate(*result.plan, problem);
+      const std::size_t charts = std::max<std::size_t>(1, all_);
+      const std::size_t bars =
+          tasks * charts <= request_.bars
+              ? request_.most_bars
+              : std::clamp<std::size_t>(request_.bars / charts, 2000, request_.most_bars);
+      c.rows.push_back(make_row(c, result, bars));
+      const auto real = request_.real_makespans.find(scheduler);
+      if (real != request_.real_makespans.end()) c.rows.back().real_makespan = real->second;
+      if (result.plan && scheduler == "exact") c.proven = std::max(c.proven, result.plan->lower_bound);
+      if (watcher_.on_result) watcher_.on_result(c, result);
+      if (!best_ || result.trace.makespan < best_->trace.makespan) best_ = std::move(result);
+    } catch (const InputError& e) {
+      c.left_out.push_back({scheduler, engine, e.what()});
+      last_error_ = e.what();
+    }
+  }
+
+  void finish(ComparisonCase& c) {
+    if (c.rows.empty()) {
+      if (stopped()) return;
+      throw InputError(fmt::format("no scheduler can serve {} on {}; the last one says: {}", c.how.graph,
+                                   c.how.platform, last_error_));
+    }
+    std::stable_sort(c.rows.begin(), c.rows.end(), [](const ComparisonRow& a, const ComparisonRow& b) {
+      return a.summary.makespan < b.summary.makespan;
+    });
+    // proven in the scheduler's own model of transfers; the engine may relay data in other ways
+    if (c.proven > c.rows.front().summary.makespan * (1 + 1e-9)) c.proven = 0;
+    for (ComparisonRow& row : c.rows)
+      if (c.best_bound() > 0) row.summary.gap = std::max(0.0, row.summary.makespan / c.best_bound() - 1);
+    if (best_ && !stopped()) c.savings = what_would_help(c.loaded->problem(), *best_, c.rows.front().chain);
+    judge(c);
+  }
+
+  const ComparisonRequest& request_;
+  const ComparisonWatcher& watcher_;
+  std::optional<SimulationResult> best_;
+  std::string last_error_;
+  std::size_t done_ = 0, all_ = 0;
+};
+
+}  // namespace
+
+double ComparisonCase::best_bound() const {
+  return std::max(bounds.best(), proven);
+}
+
+std::string ComparisonCase::best_bound_name() const {
+  const std::pair<double, const char*> named[] = {{bounds.critical_path, "critical path"},
+                                                  {bounds.area, "area"},
+                                                  {bounds.area_transfers, "area with transfers"},
+                                                  {bounds.mixed, "mixed LP"},
+                                                  {bounds.interval, "interval"},
+                                                  {proven, "proven by branch and bound"}};
+  for (const auto& [value, name] : named)
+    if (value > 0 && value >= best_bound()) return name;
+  return "none";
+}
+
+std::vector<std::string> schedulers_of(const std::string& text) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  };
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (name == "all")
+      for (const SchedulerEntry& e : all_schedulers()) add(std::string(e.name));
+    else
+      add(std::string(scheduler_named(name).name));
+  }
+  return names;
+}
+
+void require_engines(const std::vector<std::string>& names) {
+  if (names.empty()) throw InputError("--engines: at least one is needed");
+  for (const std::string& n : names) engine_named(n);
+}
+
+Comparison compare(const ComparisonRequest& request, const ComparisonWatcher& watcher) {
+  Comparison comparison = Run(request, watcher).all();
+  for (ComparisonCase& c : comparison.cases)
+    for (ComparisonRow& row : c.rows) {
+      const SchedulerEntry& entry = scheduler_named(row.scheduler);
+      row.family = entry.family;
+      row.about = fmt::format("{}. {}", entry.summary, entry.source);
+    }
+  return comparison;
+}
+
+}  // namespace espalier

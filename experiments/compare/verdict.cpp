@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "experiments/compare/comparison.hpp"
+
+namespace espalier {
+namespace {
+
+std::string percent(double share) {
+  const double p = 100 * share;
+  return p != 0 && p < 9.95 ? fmt::format("{:.1f} %", p) : fmt::format("{:.0f} %", p);
+}
+
+/// The kind of device that computes most of the winner's critical chain, weighted by its work.
+KindId decisive_kind(const ComparisonCase& c) {
+  const Platform& p = c.loaded->platform;
+  KindId best = 0;
+  double most = -1;
+  std::vector<double> workers(p.kinds.size(), 0);
+  for (const Worker& w : p.workers) workers[w.kind] += 1;
+  for (KindId k = 0; k < p.kinds.size(); ++k) {
+    if (workers[k] == 0) continue;
+    const double busy = c.rows.front().kinds[k].busy / workers[k];  // of one worker: slow kinds are many
+    if (busy > most) {
+      most = busy;
+      best = k;
+    }
+  }
+  return best;
+}
+
+constexpr const char* kLosing[kLostCauses] = {"waiting for a predecessor", "waiting for data",
+                                              "waiting for memory",        "with nothing ready",
+                                              "without being given work",  "to the runtime's overhead"};
+
+/// "12 % waiting for data and 3.0 % with nothing ready": shares of the kind's time, the largest two of at least 0.5
+/// %.
+std::string losses(const WorkerTime& time) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < kLostCauses; ++i)
+    if (time.lost[i] > 0.005 * time.total()) order.push_back(i);
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return time.lost[a] > time.lost[b]; });
+  if (order.size() > 2) order.resize(2);
+  std::vector<std::string> parts;
+  for (const std::size_t i : order)
+    parts.push_back(
+        fmt::format("{} {}", percent(time.lost[i] / time.total()), kLosing[i]));
+  return parts.empty() ? "almost no time lost" : fmt::format("{}", fmt::join(parts, " and "));
+}
+
+std::string who_wins(const ComparisonCase& c) {
+  const bool unit_less = c.loaded->workload.graph.unit_less;
+  const double best = c.rows.front().summary.makespan;
+  std::vector<std::string> equal;
+  std::size_t next = 0;
+  for (; next < c.rows.size() && c.rows[next].summary.makespan <= best * (1 + 1e-9); ++next)
+    equal.push_back(c.rows[next].scheduler);
+  std::string text = equal.size() == 1 ? fmt::format("{} wins with {}", equal[0], show_time(best, unit_less))
+                                       : fmt::format("{} and {} are first with the same {}",
+                                                     fmt::join(equal.begin(), equal.end() - 1, ", "),
+                                                     equal.back(), show_time(best, unit_less));
+  if (next < c.rows.size()) {
+    const ComparisonRow& second = c.rows[next];
+    text += fmt::format("; {} takes {} ({} longer)", second.scheduler,
+                        show_time(second.summary.makespan, unit_less),
+                        percent(second.summary.makespan / best - 1));
+    if (next + 1 < c.rows.size())
+      text += fmt::format(", the last one, {}, {} longer", c.rows.back().scheduler,
+                          percent(c.rows.back().summary.makespan / best - 1));
+  }
+  return text + ".";
+}
+
+std::string distance(const ComparisonCase& c) {
+  const bool unit_less = c.loaded->workload.graph.unit_less;
+  const ComparisonRow& first = c.rows.front();
+  for (const ComparisonRow& row : c.rows)
+    if (row.proven_optimal && row.summary.makespan <= first.summary.makespan * (1 + 1e-9))
+      return fmt::format("{} has proved that no schedule is shorter.", row.scheduler);
+  if (c.best_bound() <= 0) return "No lower bound above 0 is known.";
+  return fmt::format("No schedule can take less than {} ({}); {} is {} above that.",
+                     show_time(c.best_bound(), unit_less), c.best_bound_name(), first.scheduler,
+                     percent(first.summary.gap));
+}
+
+std::string what_made_it(const ComparisonRow& row) {
+  const double all = std::max(row.summary.makespan, 1e-300);
+  return fmt::format(
+      "The chain that makes its makespan is {} computation, {} transfers and {} waits, in {} steps.",
+      percent(row.chain.task_seconds / all), percent(row.chain.transfer_seconds / all),
+      percent(row.chain.wait_seconds / all), row.chain.links.size());
+}
+
+std::string why(const ComparisonCase& c) {
+  const KindId k = decisive_kind(c);
+  const std::string& kind = c.loaded->platform.kinds[k].name;
+  const ComparisonRow& first = c.rows.front();
+  const auto busy = [&](const ComparisonRow& r) {
+    return r.kinds[k].total() > 0 ? r.kinds[k].busy / r.kinds[k].total() : 0;
+  };
+  std::string text = fmt::format("Under {} the {} workers compute {} of the time and lose {}",
+                                 first.scheduler, kind, percent(busy(first)), losses(first.kinds[k]));
+  const auto second = std::find_if(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& r) {
+    return r.summary.makespan > first.summary.makespan * (1 + 1e-9);
+  });
+  if (second == c.rows.end()) return text + ".";
+  return text + fmt::format("; under {} they compute {} and lose {}.", second->scheduler,
+                            percent(busy(*second)), losses(second->kinds[k]));
+}
+
+std::string help(const ComparisonCase& c) {
+  const Saving& s = c.savings.tried.front();
+  const char* what = s.what == Saving::What::layer  ? "layer"
+                     : s.what == Saving::What::link ? "link"
+                                                    : "codelet";
+  if (s.saved < 5e-4)
+    return fmt::format(
+        "Halving no single one of the {} layers and links tried shortens the winner's makespan.",
+        c.savings.tried.size());
+  return fmt::format("What would help most: {} {} in half the time would save {} of the makespan ({}).", what,
+                     s.name, percent(s.saved), c.savings.how);
+}
+
+}  // namespace
+
+void judge(ComparisonCase& c) {
+  c.verdict.clear();
+  if (c.rows.empty()) return;
+  c.verdict.push_back(who_wins(c));
+  c.verdict.push_back(distance(c));
+  c.verdict.push_back(what_made_it(c.rows.front()));
+  c.verdict.push_back(why(c));
+  if (!c.savings.tried.empty()) c.verdict.push_back(help(c));
+}
+
+}  // namespace espalier
