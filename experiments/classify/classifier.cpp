@@ -70,6 +70,7 @@ void learn_output(Classifier& c, const LayerTable& layers) {
 Classifier classifier_from_onnx(const std::string& path, const LayerTable& layers) {
   Classifier c;
   c.name = path;
+  c.preprocessing = preprocessing_named("imagenet");
   c.graph = import_onnx(path, layers);
   if (c.graph.inputs.size() != 1)
     refuse(c, fmt::format("it has {} inputs, one image is needed", c.graph.inputs.size()));
@@ -101,9 +102,10 @@ Classifier classifier_from_network(const std::string& network, const std::string
                                    const LayerTable& layers) {
   Classifier c;
   c.name = network;
-  const NetworkEntry& entry = network_named(network);
-  if (entry.image_size == 0) refuse(c, "its input is no image");
+  if (network_named(network).image_size == 0) refuse(c, "its input is no image");
   NetworkSource source = load_network(network, layers, {weights, std::nullopt});
+  const NetworkEntry& entry = *source.network;
+  c.preprocessing = preprocessing_of(entry);
   c.graph = std::move(source.graph);
   c.warnings = std::move(source.warnings);
   c.height = c.width = entry.image_size;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/classify/results.hpp"
+#include "experiments/images/preprocess.hpp"
 #include "graphs/ir/layer.hpp"
 
 namespace espalier {
@@ -15,6 +16,7 @@ struct Classifier {
   std::int64_t height = 0, width = 0;
   std::int64_t classes = 0;
   OutputKind kind = OutputKind::logits;
+  Preprocessing preprocessing;        ///< what the published weights expect; ImageNet's for a file
   std::vector<std::string> warnings;  ///< parameters of the file that nothing uses
 };
 

@@ -9,7 +9,6 @@
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress_bar.hpp"
 #include "graphs/base/error.hpp"
-#include "graphs/networks/network_list.hpp"
 #include "layers/layer_list.hpp"
 
 namespace espalier {
@@ -40,16 +39,10 @@ Classifier load(const Options& o) {
   return classifier_from_network(o.network, o.weights, all_layers());
 }
 
-/// What was asked for, else what the network's published weights expect, else ImageNet's.
-Preprocessing preprocessing_of(const Options& o, const Classifier& classifier) {
-  Preprocessing p = preprocessing_named(o.preprocess.empty() ? "imagenet" : o.preprocess);
-  if (o.preprocess.empty() && !o.network.empty()) {
-    const NetworkEntry& entry = network_named(o.network);
-    std::copy(entry.mean.begin(), entry.mean.end(), p.mean.begin());
-    std::copy(entry.deviation.begin(), entry.deviation.end(), p.std.begin());
-    p.resize = static_cast<int>(entry.resize);
-  }
-  return resolve(p, classifier.height, classifier.width);
+/// What was asked for, else what the network expects.
+Preprocessing preprocessing_for(const Options& o, const Classifier& classifier) {
+  return resolve(o.preprocess.empty() ? classifier.preprocessing : preprocessing_named(o.preprocess),
+                 classifier.height, classifier.width);
 }
 
 std::string policy_of(const Options& o) {
@@ -123,7 +116,7 @@ int classify(const Options& o) {
   const auto labels = o.labels.empty() ? numbered_labels(classes) : read_labels(o.labels, o.names);
   require_label_count(labels, classes, o.labels);
   ClassifyRequest request;
-  request.preprocessing = preprocessing_of(o, classifier);
+  request.preprocessing = preprocessing_for(o, classifier);
   request.decoding = {o.max_pixels, o.exif};
   request.machine = {policy_of(o), o.cores};
   request.kernels.allow_bf16 = o.bf16;
