@@ -16,6 +16,7 @@ class Editor {
   Editor(Graph& graph, const LayerTable& layers);
 
   Graph& graph() { return graph_; }
+  const Graph& graph() const { return graph_; }
   const LayerTable& layers() const { return layers_; }
   Node& node(std::int32_t i) { return graph_.nodes[static_cast<std::size_t>(i)]; }
   std::int32_t size() const { return static_cast<std::int32_t>(graph_.nodes.size()); }

@@ -34,6 +34,21 @@ int neutral_operand(const Editor& editor, const Node& node) {
   return -1;
 }
 
+bool all_of_constant(const Editor& editor, const Node& node, std::size_t input, bool (*test)(std::int64_t)) {
+  if (node.inputs.size() <= input || node.inputs[input] == kAbsent) return true;
+  const Tensor* t = editor.graph().constant(node.inputs[input]);
+  if (t == nullptr) return false;
+  const std::vector<std::int64_t> values = t->to_int64();
+  return std::all_of(values.begin(), values.end(), test);
+}
+
+/// Slice and Pad whose shape stays: only a backward step, or a pad that crops what another one adds, changes
+/// anything.
+bool moves_nothing(const Editor& editor, const Node& node) {
+  if (node.op == "Slice") return all_of_constant(editor, node, 4, [](std::int64_t step) { return step > 0; });
+  return node.op == "Pad" && all_of_constant(editor, node, 1, [](std::int64_t pad) { return pad == 0; });
+}
+
 /// The input that the node passes on, or -1.
 int passed_input(Editor& editor, const Node& node) {
   if (node.inputs.empty() || node.inputs[0] == kAbsent || node.outputs.size() != 1 || !node.post_ops.empty())
@@ -46,6 +61,7 @@ int passed_input(Editor& editor, const Node& node) {
   if (node.op == "Identity" || node.op == "Cast" || is_one_of(node.op, kSameShape)) return 0;
   if (is_one_of(node.op, kVariadic) && node.inputs.size() == 1) return 0;
   if (node.op == "Transpose" && transposes_nothing(node)) return 0;
+  if (moves_nothing(editor, node)) return 0;
   return -1;
 }
 

@@ -194,7 +194,7 @@ class Mover {
     const auto result = layer->permute(graph_, node, *order);
     if (!result) return false;
     for (ValueId& v : node.inputs)
-      if (takes_part(v, order->size())) v = make(v, *order);
+      if (v != kAbsent) v = takes_part(v, order->size()) ? make(v, *order) : own_order(v);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       const ValueId v = node.outputs[i];
       if (v == kAbsent || is_identity(*result)) continue;

@@ -157,6 +157,10 @@ TEST(Conformance, OperatorsAsImported) {
   run_all(test::plain_executor(all_layers()), ".plain");
 }
 
+TEST(Conformance, OperatorsBehindTransposes) {
+  run_all(test::transposing_executor(all_layers()), ".transposed");
+}
+
 TEST(Conformance, OperatorsOptimised) {
   run_all(test::optimising_executor(all_layers()), ".optimised");
 }

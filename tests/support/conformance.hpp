@@ -17,6 +17,9 @@ using Executor =
 /// The reference executor: optimise, then evaluate on the calling thread.
 Executor optimising_executor(const LayerTable& layers);
 Executor plain_executor(const LayerTable& layers);
+/// Gives every run-time input with its axes rotated by one and a Transpose behind that puts them back, then
+/// optimises: the transposes move through the operators, which tests their rules (Layer::permute).
+Executor transposing_executor(const LayerTable& layers);
 
 enum class Outcome { passed, failed, refused };
 
