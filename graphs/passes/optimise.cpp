@@ -4,6 +4,7 @@
 #include "graphs/passes/fold_constants.hpp"
 #include "graphs/passes/fuse_activation.hpp"
 #include "graphs/passes/fuse_patterns.hpp"
+#include "graphs/passes/fuse_pointwise_depthwise.hpp"
 #include "graphs/passes/move_transposes.hpp"
 #include "graphs/passes/remove_dead_code.hpp"
 #include "graphs/passes/share_equal_nodes.hpp"
@@ -32,6 +33,7 @@ void optimise(Graph& graph, const LayerTable& layers) {
   // order
   apply_rules(graph, layers, {fold_batch_norm, fuse_bias});
   apply_rules(graph, layers, {fuse_activation, fuse_residual_add});
+  apply_rules(graph, layers, {fuse_pointwise_depthwise});
 
   remove_dead_code(graph);
   make_names_unique(graph);

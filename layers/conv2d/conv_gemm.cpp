@@ -11,27 +11,13 @@
 namespace espalier {
 namespace {
 
-bool pointwise(const Window& w) {
-  return w.kernel_points() == 1 && w.stride == Extents3{1, 1, 1} && w.pad_begin == Extents3{} &&
-         w.in == w.out;
-}
-
 class GemmConv final : public Kernel {
  public:
   GemmConv(const NodeView& view, PrepareContext& context)
-      : shape_(conv_shape(view)), pointwise_(pointwise(shape_.window)) {
+      : shape_(conv_shape(view)), pointwise_(pointwise_window(shape_.window)) {
     const int width = simd::kernels()->width;
-    const std::int64_t taps = shape_.window.kernel_points(), channels = shape_.channels;
-    depth_ = taps * channels;
-    const auto kind = fmt::format("gemm{}", width);
-    weight_ =
-        cached_floats(context.weights, *view.constants[1], kind,
-                      simd::packed_b_floats(depth_, shape_.filters, width), [&](float* out) {
-                        const float* w = view.constants[1]->as<float>().data();
-                        simd::pack_b(depth_, shape_.filters, width, out, [&](std::int64_t k, std::int64_t n) {
-                          return w[(n * channels + k % channels) * taps + k / channels];
-                        });
-                      });
+    depth_ = shape_.window.kernel_points() * shape_.channels;
+    weight_ = pointwise_weight(view, context.weights, shape_);
     bias_ = padded_bias(view, context.weights, shape_.filters, width);
     epilogue_ = epilogue_of(view, bias_);
     stride_ = depth_ % 256 == 0 ? depth_ + 16 : depth_;
@@ -117,14 +103,8 @@ class DepthwiseConv final : public Kernel {
  public:
   DepthwiseConv(const NodeView& view, PrepareContext& context) : shape_(conv_shape(view)) {
     const int width = simd::kernels()->width;
-    const std::int64_t taps = shape_.window.kernel_points(), c = shape_.channels;
-    step_ = (c + width - 1) / width * width;
-    weight_ = cached_floats(context.weights, *view.constants[1], fmt::format("depthwise{}", width),
-                            taps * step_, [&](float* out) {
-                              const float* w = view.constants[1]->as<float>().data();
-                              for (std::int64_t k = 0; k < taps; ++k)
-                                for (std::int64_t i = 0; i < c; ++i) out[k * step_ + i] = w[i * taps + k];
-                            });
+    step_ = (shape_.channels + width - 1) / width * width;
+    weight_ = depthwise_weight(view, context.weights, shape_);
     bias_ = padded_bias(view, context.weights, shape_.filters, width);
     epilogue_ = epilogue_of(view, bias_);
     rows_.resize(static_cast<std::size_t>(shape_.window.kernel[1]));
@@ -134,18 +114,8 @@ class DepthwiseConv final : public Kernel {
     const Window& w = shape_.window;
     const std::int64_t c = shape_.channels;
     const float* residual = residual_of(a, epilogue_);
-    simd::DepthwiseRow d;
+    simd::DepthwiseRow d = depthwise_row(w, c, weight_.get(), step_);
     d.rows = rows_.data();
-    d.kernel_h = static_cast<int>(w.kernel[1]);
-    d.kernel_w = static_cast<int>(w.kernel[2]);
-    d.stride = static_cast<int>(w.stride[2]);
-    d.dilation = static_cast<int>(w.dilation[2]);
-    d.in_w = w.in[2];
-    d.out_w = w.out[2];
-    d.pad = w.pad_begin[2];
-    d.channels = c;
-    d.w = weight_.get();
-    d.w_step = step_;
     for (std::int64_t n = 0; n < shape_.batch; ++n) {
       const float* x = static_cast<const float*>(a.inputs[0]) + n * w.in_points() * c;
       for (std::int64_t o = 0; o < w.out[1]; ++o) {
@@ -178,7 +148,7 @@ std::string conv_gemm_refuses(const NodeView& view, const KernelOptions& options
   if (options.forced != "gemm") {
     if (s.window.kernel_points() != 1)
       return "more than one tap: gathering rows costs more than oneDNN's loops";
-    if (!pointwise(s.window) && s.channels < 512)
+    if (!pointwise_window(s.window) && s.channels < 512)
       return "strided, with few channels: gathering rows costs more";
     const bool wide = s.channels * s.filters > simd::kResidentFloats && s.filters > s.channels;
     if (wide && s.window.out_points() >= 100)

@@ -6,6 +6,7 @@
 #include "layers/conv2d/conv_reference.hpp"
 #include "layers/conv2d/conv_shape.hpp"
 #include "layers/conv2d/conv_winograd.hpp"
+#include "layers/conv2d/pointwise_depthwise.hpp"
 
 namespace espalier {
 namespace {
@@ -65,6 +66,7 @@ const Layer kLayers[] = {
      .cost = cost_transpose,
      .can_fuse = can_fuse_post_op,
      .implementations = kTranspose},
+    pointwise_depthwise_layer(),
 };
 
 }  // namespace

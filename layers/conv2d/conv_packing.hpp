@@ -26,6 +26,16 @@ std::string own_kernel_refusal(const NodeView& view, const ConvShape& s);
 
 /// The node's fused operations with a padded bias, which must stay alive.
 simd::Epilogue epilogue_of(const NodeView& view, const std::shared_ptr<const float>& bias);
+/// Stride 1, one tap, no padding: rows of the input are rows of a matrix.
+bool pointwise_window(const Window& w);
+/// The weight as a packed B of depth kernel points x channels.
+std::shared_ptr<const float> pointwise_weight(const NodeView& view, WeightCache& cache, const ConvShape& s);
+/// The weight as [kernel points, channels padded to whole vectors].
+std::shared_ptr<const float> depthwise_weight(const NodeView& view, WeightCache& cache, const ConvShape& s);
+/// A row of a depthwise convolution but for its pointers to rows and result.
+simd::DepthwiseRow depthwise_row(const Window& w, std::int64_t channels, const float* weight,
+                                 std::int64_t step);
+
 const float* residual_of(const KernelArguments& a, const simd::Epilogue& e);
 
 struct PackedFloats {

@@ -1,43 +1,70 @@
 // The inner loops over the vectors of vector_*.inl. Included once for each instruction set, inside its namespace, with
 // ESPALIER_TARGET (attribute of a function), ESPALIER_INLINE (of a helper) and ESPALIER_UNROLL defined.
 
-/// e^v for v in about [-87, 88], clamped outside: 2^n e^r with |r| <= ln 2 / 2 and e^r by its Taylor polynomial of
-/// degree 6, whose error is below 2^-23.
-ESPALIER_INLINE Vec exponential(Vec v) {
-  v = min(max(v, broadcast(-87.0F)), broadcast(88.0F));
-  const Vec n = round_even(v * broadcast(1.44269504F));
-  Vec r = fma(n, broadcast(-0.693359375F), v);
-  r = fma(n, broadcast(2.12194440e-4F), r);
-  Vec p = broadcast(1.0F / 720);
-  p = fma(p, r, broadcast(1.0F / 120));
-  p = fma(p, r, broadcast(1.0F / 24));
-  p = fma(p, r, broadcast(1.0F / 6));
-  p = fma(p, r, broadcast(0.5F));
-  p = fma(p, r, broadcast(1.0F));
-  p = fma(p, r, broadcast(1.0F));
-  return scale_by_power(p, n);
+/// 1 / (1 + 2^t) with t = -v / ln 2 held in [-126, 126]; 2^fraction by a polynomial of degree 5 fitted over [0, 1) to a
+/// relative error of 7.5e-8.
+ESPALIER_INLINE Vec sigmoid(Vec v) {
+  const Vec t = max(min(v * broadcast(-1.44269504F), broadcast(126.0F)), broadcast(-126.0F));
+  const Vec f = fraction(t);
+  Vec p = broadcast(0.0018775759963318706F);
+  p = fma(p, f, broadcast(0.00898934155702591F));
+  p = fma(p, f, broadcast(0.05582631751894951F));
+  p = fma(p, f, broadcast(0.24015361070632935F));
+  p = fma(p, f, broadcast(0.6931530833244324F));
+  p = fma(p, f, broadcast(0.9999999403953552F));
+  return reciprocal(broadcast(1.0F) + scale_by_floor(p, t));
 }
 
-ESPALIER_INLINE Vec sigmoid(Vec v) { return reciprocal(broadcast(1.0F) + exponential(broadcast(0.0F) - v)); }
-
+template <Activation A>
 ESPALIER_INLINE Vec activate(Vec v, const Epilogue& e) {
-  switch (e.activation) {
-    case Activation::silu:
-      return v * sigmoid(v);
-    case Activation::sigmoid:
-      return sigmoid(v);
-    case Activation::hard_swish:
-      return v * min(max(fma(v, broadcast(1.0F / 6), broadcast(0.5F)), broadcast(0.0F)), broadcast(1.0F));
-    case Activation::clamp:
-      break;
-  }
+  if constexpr (A == Activation::silu) return v * sigmoid(v);
+  if constexpr (A == Activation::sigmoid) return sigmoid(v);
+  if constexpr (A == Activation::hard_swish)
+    return v * min(max(fma(v, broadcast(1.0F / 6), broadcast(0.5F)), broadcast(0.0F)), broadcast(1.0F));
   return min(broadcast(e.high), max(broadcast(e.low), v));
 }
 
-ESPALIER_INLINE Vec finish(Vec v, Vec bias, Vec residual, const Epilogue& e) {
-  v = v + bias;
-  if (e.residual_last) return activate(v, e) + residual;
-  return activate(v + residual, e);
+/// y = epilogue(v), both of `count` points `step` and `v_step` floats apart, one vector each of which n lanes exist;
+/// `residual` stands as y does, or is nullptr.
+template <Activation A, bool full>
+ESPALIER_TARGET void finish_points(const float* v, std::int64_t v_step, float* y, const float* residual, std::int64_t step,
+                                   int count, Vec bias, const Epilogue& e, int n) {
+  for (int i = 0; i < count; ++i) {
+    Vec value = load(v + i * v_step) + bias;
+    if (residual == nullptr) {
+      value = activate<A>(value, e);
+    } else {
+      const Vec r = full ? load(residual + i * step) : load_first(residual + i * step, n);
+      value = e.residual_last ? activate<A>(value, e) + r : activate<A>(value + r, e);
+    }
+    if (full)
+      store(y + i * step, value);
+    else
+      store_first(y + i * step, value, n);
+  }
+}
+
+template <Activation A>
+ESPALIER_INLINE void finish_as(const float* v, std::int64_t v_step, float* y, const float* residual, std::int64_t step,
+                               int count, Vec bias, const Epilogue& e, int n) {
+  if (n == kWidth)
+    finish_points<A, true>(v, v_step, y, residual, step, count, bias, e, n);
+  else
+    finish_points<A, false>(v, v_step, y, residual, step, count, bias, e, n);
+}
+
+ESPALIER_TARGET void finish(const float* v, std::int64_t v_step, float* y, const float* residual, std::int64_t step,
+                            int count, Vec bias, const Epilogue& e, int n) {
+  switch (e.activation) {
+    case Activation::silu:
+      return finish_as<Activation::silu>(v, v_step, y, residual, step, count, bias, e, n);
+    case Activation::sigmoid:
+      return finish_as<Activation::sigmoid>(v, v_step, y, residual, step, count, bias, e, n);
+    case Activation::hard_swish:
+      return finish_as<Activation::hard_swish>(v, v_step, y, residual, step, count, bias, e, n);
+    case Activation::clamp:
+      return finish_as<Activation::clamp>(v, v_step, y, residual, step, count, bias, e, n);
+  }
 }
 
 /// The way out of a tile that a clamp follows: whole vectors, residual first.
@@ -72,13 +99,10 @@ ESPALIER_INLINE void store_general(const GemmCall& g, const Epilogue& e, std::in
     for (int j = 0; j < V; ++j) store(sums + (i * V + j) * kWidth, acc[i][j]);
   }
   for (int j = 0; j < V; ++j) {
-    const int n = j + 1 < V ? kWidth : last;
+    const std::int64_t at = row * g.ldc + column + j * kWidth;
     const Vec bias = e.bias != nullptr ? load(e.bias + column + j * kWidth) : broadcast(0.0F);
-    for (int i = 0; i < R; ++i) {
-      const std::int64_t at = (row + i) * g.ldc + column + j * kWidth;
-      const Vec residual = g.residual != nullptr ? load_first(g.residual + at, n) : broadcast(0.0F);
-      store_first(g.c + at, finish(load(sums + (i * V + j) * kWidth), bias, residual, e), n);
-    }
+    finish(sums + j * kWidth, V * kWidth, g.c + at, g.residual == nullptr ? nullptr : g.residual + at, g.ldc, R, bias, e,
+           j + 1 < V ? kWidth : last);
   }
 }
 
@@ -269,24 +293,26 @@ ESPALIER_TARGET void depthwise_inner(const DepthwiseRow& d, const Epilogue& e, s
       }
     }
   }
-  const Vec low = broadcast(e.low), high = broadcast(e.high), zero = broadcast(0.0F);
-  const bool plain = e.activation == Activation::clamp && d.residual == nullptr;
+  float* const y = d.y + o * d.channels + c;
+  if (e.activation == Activation::clamp && d.residual == nullptr && full) {
+    const Vec low = broadcast(e.low), high = broadcast(e.high);
+    ESPALIER_UNROLL
+    for (int p = 0; p < P; ++p) {
+      ESPALIER_UNROLL
+      for (int v = 0; v < V; ++v) store(y + p * d.channels + v * kWidth, min(high, max(low, acc[p][v])));
+    }
+    return;
+  }
+  alignas(64) float sums[P * V * kWidth];
   ESPALIER_UNROLL
   for (int p = 0; p < P; ++p) {
     ESPALIER_UNROLL
-    for (int v = 0; v < V; ++v) {
-      const std::int64_t to = (o + p) * d.channels + c + v * kWidth;
-      Vec y = acc[p][v];
-      if (plain)
-        y = min(high, max(low, y));
-      else
-        y = finish(y, zero, d.residual == nullptr ? zero : load_first(d.residual + to, full ? kWidth : last), e);
-      if (full)
-        store(d.y + to, y);
-      else
-        store_first(d.y + to, y, last);
-    }
+    for (int v = 0; v < V; ++v) store(sums + (p * V + v) * kWidth, acc[p][v]);
   }
+  const float* residual = d.residual == nullptr ? nullptr : d.residual + o * d.channels + c;
+  for (int v = 0; v < V; ++v)
+    finish(sums + v * kWidth, V * kWidth, y + v * kWidth, residual == nullptr ? nullptr : residual + v * kWidth,
+           d.channels, P, broadcast(0.0F), e, full ? kWidth : last);
 }
 
 /// One output near a border: taps outside are left out.
@@ -371,11 +397,12 @@ ESPALIER_TARGET void winograd_output(const float* m, std::int64_t m_point, std::
     for (int j = 0; j < 6; ++j) winograd_output_line(in + j, 6, half + j, 6);
     for (int i = 0; i < 4; ++i) winograd_output_line(half + 6 * i, 1, out + 4 * i, 1);
     const Vec bias = e.bias != nullptr ? load(e.bias + c) : broadcast(0.0F);
-    for (int i = 0; i < r.rows; ++i)
-      for (int j = 0; j < r.columns; ++j) {
-        const std::int64_t at = i * r.row_step + j * r.column_step + c;
-        const Vec residual = r.residual == nullptr ? broadcast(0.0F) : load(r.residual + at);
-        store(r.y + at, finish(out[4 * i + j], bias, residual, e));
-      }
+    alignas(64) float sums[16 * kWidth];
+    for (int i = 0; i < 16; ++i) store(sums + i * kWidth, out[i]);
+    for (int i = 0; i < r.rows; ++i) {
+      const std::int64_t at = i * r.row_step + c;
+      finish(sums + 4 * i * kWidth, kWidth, r.y + at, r.residual == nullptr ? nullptr : r.residual + at, r.column_step,
+             r.columns, bias, e, kWidth);
+    }
   }
 }

@@ -23,9 +23,10 @@ ESPALIER_INLINE Vec reciprocal(Vec v) {
   const Vec r = _mm256_rcp_ps(v);
   return _mm256_mul_ps(r, _mm256_fnmadd_ps(v, r, _mm256_set1_ps(2.0F)));
 }
-/// v * 2^n for an integral n in [-126, 127].
-ESPALIER_INLINE Vec scale_by_power(Vec v, Vec n) {
-  const __m256i bits = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
+/// t - floor(t), and v * 2^floor(t) for t in [-126, 127].
+ESPALIER_INLINE Vec fraction(Vec t) { return _mm256_sub_ps(t, _mm256_floor_ps(t)); }
+ESPALIER_INLINE Vec scale_by_floor(Vec v, Vec t) {
+  const __m256i bits =
+      _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(_mm256_floor_ps(t)), _mm256_set1_epi32(127)), 23);
   return _mm256_mul_ps(v, _mm256_castsi256_ps(bits));
 }
-ESPALIER_INLINE Vec round_even(Vec v) { return _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }

@@ -21,6 +21,6 @@ ESPALIER_INLINE Vec reciprocal(Vec v) {
   const Vec r = _mm512_rcp14_ps(v);
   return _mm512_mul_ps(r, _mm512_fnmadd_ps(v, r, _mm512_set1_ps(2.0F)));
 }
-/// v * 2^n for an integral n in [-126, 127].
-ESPALIER_INLINE Vec scale_by_power(Vec v, Vec n) { return _mm512_scalef_ps(v, n); }
-ESPALIER_INLINE Vec round_even(Vec v) { return _mm512_roundscale_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+/// t - floor(t), and v * 2^floor(t).
+ESPALIER_INLINE Vec fraction(Vec t) { return _mm512_reduce_ps(t, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+ESPALIER_INLINE Vec scale_by_floor(Vec v, Vec t) { return _mm512_scalef_ps(v, t); }

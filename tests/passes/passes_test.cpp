@@ -274,5 +274,21 @@ TEST(ShareEqualNodes, ChainsOfThemCollapse) {
   EXPECT_THAT(ops_of(b.graph), testing::ElementsAre("Relu", "Neg", "Add"));
 }
 
+TEST(FusePointwiseDepthwise, OnlyWhereTheWideTensorIsLarge) {
+  for (const std::int64_t extent : {64, 16}) {
+    GraphBuilder b;
+    const ValueId x = b.input("x", {2, extent, extent, 8});  // channels last
+    const ValueId wide = b.op("Relu", {b.op("Conv", {x, b.weights({48, 8, 1, 1}), b.weights({48})})});
+    const ValueId y = b.op("Conv", {wide, b.weights({48, 1, 3, 3}), b.weights({48})},
+                           attributes({{"group", std::int64_t{48}}, {"pads", Ints{1, 1, 1, 1}}}));
+    b.output(b.op("Silu", {y}));
+    // 64 x 64 x 48 floats are 786 kB, 16 x 16 x 48 are 49 kB
+    if (extent == 64)
+      EXPECT_THAT(ops_of(optimised(b)), testing::ElementsAre("PointwiseDepthwise+Silu"));
+    else
+      EXPECT_THAT(ops_of(optimised(b)), testing::ElementsAre("Conv+Relu", "Conv+Silu"));
+  }
+}
+
 }  // namespace
 }  // namespace espalier
