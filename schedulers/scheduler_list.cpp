@@ -6,6 +6,7 @@
 #include "graphs/base/error.hpp"
 #include "schedulers/greedy/greedy.hpp"
 #include "schedulers/hybrid/hybrid.hpp"
+#include "schedulers/static/best.hpp"
 #include "schedulers/static/cpop_topcuoglu2002.hpp"
 #include "schedulers/static/dual_hp.hpp"
 #include "schedulers/static/etf_hwang1989.hpp"
@@ -75,6 +76,8 @@ std::span<const SchedulerEntry> all_schedulers() {
        "Agullo, Beaumont, Eyraud-Dubois, Kumar, IPDPS 2016", "as HEFT and dmdas", nullptr, make_hybrid_order},
       {"hybrid_both", "hybrid", "dmdas with devices and order of HEFT's plan",
        "Agullo, Beaumont, Eyraud-Dubois, Kumar, IPDPS 2016", "as HEFT and dmdas", nullptr, make_hybrid_both},
+      {"best", "static", "portfolio of all others under the time limit, judged by the model engine",
+       "schedulers/static/README.md", "sum of its members, cut by the time limit", make_best},
   };
   return entries;
 }

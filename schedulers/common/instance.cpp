@@ -2,19 +2,26 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <tuple>
 
 #include "graphs/base/error.hpp"
 
 namespace espalier {
 namespace {
 
-/// Seconds for a byte of a route, from the platform's own formula.
-constexpr std::int64_t kProbeBytes = std::int64_t{1} << 40;
-
-/// A route, or the way through the host where there is no direct one.
-double probe(const Platform& platform, Bytes size, MemoryId from, MemoryId to) {
-  if (platform.has_route(from, to)) return platform.transfer_time(size, from, to).value;
-  return platform.transfer_time(size, from, 0).value + platform.transfer_time(size, 0, to).value;
+/// Latency and bandwidth of a route, or of the way through the host where there is no direct one.
+std::pair<double, double> lane_between(const Platform& platform, MemoryId from, MemoryId to) {
+  const auto direct = [&](MemoryId a, MemoryId b) {
+    std::pair<double, double> lane{0, Instance::infinity()};
+    for (const LinkId l : platform.route(a, b)) {
+      lane.first += platform.links[l].latency.value;
+      lane.second = std::min(lane.second, platform.links[l].bandwidth);
+    }
+    return lane;
+  };
+  if (platform.has_route(from, to)) return direct(from, to);
+  const auto up = direct(from, 0), down = direct(0, to);
+  return {up.first + down.first, 1 / (1 / up.second + 1 / down.second)};
 }
 
 }  // namespace
@@ -102,18 +109,17 @@ void Instance::read_lanes() {
   for (const MemoryId m : worker_memory_) ++workers_in[m];
   double pairs = 0, remote_pairs = 0;
   for (const double count : workers_in) pairs += count * (static_cast<double>(worker_memory_.size()) - 1);
-  Lane sum;
+  Mean sum;
   for (MemoryId from = 0; from < memories_; ++from)
     for (MemoryId to = 0; to < memories_; ++to) {
       const bool between_workers = workers_in[from] > 0 && workers_in[to] > 0;
       if (from == to || !(between_workers || workers_in[to] > 0 || workers_in[from] > 0)) continue;
       Lane& lane = lanes_[from * memories_ + to];
-      lane.latency = probe(platform, Bytes(0), from, to);
-      lane.seconds_per_byte = (probe(platform, Bytes(kProbeBytes), from, to) - lane.latency) / kProbeBytes;
+      std::tie(lane.latency, lane.bandwidth) = lane_between(platform, from, to);
       const double weight = workers_in[from] * workers_in[to];
       remote_pairs += weight;
       sum.latency += weight * lane.latency;
-      sum.seconds_per_byte += weight * lane.seconds_per_byte;
+      sum.seconds_per_byte += weight / lane.bandwidth;
     }
   if (pairs > 0) mean_ = {sum.latency / pairs, sum.seconds_per_byte / pairs};
   if (remote_pairs > 0) mean_remote_ = {sum.latency / remote_pairs, sum.seconds_per_byte / remote_pairs};

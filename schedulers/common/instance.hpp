@@ -57,7 +57,7 @@ class Instance {
   double transfer(std::int64_t bytes, MemoryId from, MemoryId to) const {
     if (bytes == 0 || from == to) return 0;
     const Lane& l = lanes_[from * memories_ + to];
-    return l.latency + static_cast<double>(bytes) * l.seconds_per_byte;
+    return l.latency + static_cast<double>(bytes) / l.bandwidth;
   }
   /// Mean over ordered pairs of different workers (0 for those that share a memory).
   double mean_transfer(std::int64_t bytes) const { return over(mean_, bytes); }
@@ -71,9 +71,12 @@ class Instance {
 
  private:
   struct Lane {
+    double latency = 0, bandwidth = std::numeric_limits<double>::infinity();
+  };
+  struct Mean {
     double latency = 0, seconds_per_byte = 0;
   };
-  static double over(const Lane& l, std::int64_t bytes) {
+  static double over(const Mean& l, std::int64_t bytes) {
     return bytes == 0 ? 0 : l.latency + static_cast<double>(bytes) * l.seconds_per_byte;
   }
   template <class T>
@@ -98,7 +101,7 @@ class Instance {
   std::vector<Edge> inputs_, outputs_;
   std::vector<HomeRead> home_reads_;
   std::vector<Lane> lanes_;  ///< memories x memories
-  Lane mean_, mean_remote_;
+  Mean mean_, mean_remote_;
   std::vector<std::int64_t> working_set_, capacity_;  ///< empty when every memory is unlimited
 };
 

@@ -52,7 +52,7 @@ class Exact final : public StaticScheduler {
         std::min(limit * kStartShare, kStartSecondsPerTask * static_cast<double>(instance.tasks()));
     Plan plan = improved_plan(instance, best_list_plan(problem), bound, start_seconds, "exact");
     plan.lower_bound = std::max(plan.lower_bound, bound);
-    plan.proven_optimal = plan.proven_optimal || plan.makespan <= plan.lower_bound;
+    plan.proven_optimal = plan.proven_optimal || plan.makespan <= plan.lower_bound * (1 + 1e-9);
     if (plan.proven_optimal || instance.tasks() > SearchProblem::kMostTasks ||
         instance.workers() > kMostWorkers)
       return plan;

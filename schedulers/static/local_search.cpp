@@ -27,7 +27,7 @@ Plan improved_identical(const Instance& instance, const Identical& identical, co
   if (start.makespan < plan.makespan) plan.placements = start.placements;
   plan.makespan = std::min(plan.makespan, start.makespan);
   plan.lower_bound = static_cast<double>(windows.bound) * identical.step;
-  plan.proven_optimal = identical.step == 1 && plan.makespan <= plan.lower_bound;
+  plan.proven_optimal = identical.step == 1 && plan.makespan <= plan.lower_bound * (1 + 1e-9);
   return plan;
 }
 

@@ -1,0 +1,71 @@
+#include "schedulers/static/best.hpp"
+
+#include <algorithm>
+
+#include "graphs/base/error.hpp"
+#include "schedulers/common/bounds.hpp"
+#include "schedulers/common/deadline.hpp"
+#include "schedulers/scheduler_list.hpp"
+#include "schedulers/static/judge.hpp"
+#include "schedulers/static/search_start.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kName = "best";
+/// Members that search until a time limit; they run after the others, in what time is left.
+constexpr std::string_view kSearchers[] = {"local_search", "exact"};
+
+bool is_searcher(std::string_view name) {
+  return std::find(std::begin(kSearchers), std::end(kSearchers), name) != std::end(kSearchers);
+}
+
+class Best final : public StaticScheduler {
+ public:
+  Plan schedule(const SchedulingProblem& problem) const override {
+    const Deadline stop(problem.time_limit.value);
+    double bound = std::max({critical_path_bound(problem), area_bound(problem), interval_bound(problem)});
+    Judge judge(problem);
+    const auto met = [&] { return judge.makespan() <= bound * (1 + 1e-9); };
+    for (const SchedulerEntry& entry : all_schedulers()) {
+      if (met()) break;
+      if (entry.name == kName || is_searcher(entry.name)) continue;
+      run(entry, problem, judge);
+    }
+    bool proven = met();
+    for (const std::string_view name : kSearchers) {
+      if (met() || stop.left() <= 0) break;
+      const double share = name == kSearchers[0] ? stop.left() / 2 : stop.left();
+      const SchedulingProblem rest{problem.graph, problem.platform, problem.costs, problem.seed,
+                                   Seconds(share)};
+      const Plan plan = scheduler_named(name).make_static()->schedule(rest);
+      bound = std::max(bound, plan.lower_bound);
+      judge.consider(plan);
+      proven = met();
+    }
+    Plan plan = judge.best();
+    if (!judge.has_plan())
+      throw InputError("no scheduler's plan can be carried out on platform " + problem.platform.name +
+                       ": its memories are too small for the graph");
+    plan.scheduler = kName;
+    plan.lower_bound = bound;
+    plan.proven_optimal = proven;
+    return plan;
+  }
+
+ private:
+  static void run(const SchedulerEntry& entry, const SchedulingProblem& problem, Judge& judge) {
+    if (entry.make_static != nullptr)
+      judge.consider(entry.make_static()->schedule(problem));
+    else if (entry.make_online != nullptr)
+      judge.consider(*entry.make_online(), entry.name);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<StaticScheduler> make_best() {
+  return std::make_unique<Best>();
+}
+
+}  // namespace espalier
