@@ -13,6 +13,8 @@ namespace espalier {
 namespace {
 
 constexpr std::string_view kName = "best";
+/// Share of the time limit after which nothing is begun; the rest is for judging and for clocks.
+constexpr double kSearchShare = 0.9;
 /// Members that search until a time limit; they run after the others, in what time is left.
 constexpr std::string_view kSearchers[] = {"local_search", "exact"};
 
@@ -23,7 +25,7 @@ bool is_searcher(std::string_view name) {
 class Best final : public StaticScheduler {
  public:
   Plan schedule(const SchedulingProblem& problem) const override {
-    const Deadline stop(problem.time_limit.value);
+    const Deadline stop(problem.time_limit.value * kSearchShare);
     double bound = std::max({critical_path_bound(problem), area_bound(problem), interval_bound(problem)});
     Judge judge(problem);
     const auto met = [&] { return judge.makespan() <= bound * (1 + 1e-9); };
