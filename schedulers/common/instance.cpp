@@ -136,6 +136,24 @@ double Instance::least_remote_transfer(std::int64_t bytes) const {
   return least == infinity() ? 0 : least;
 }
 
+bool Instance::direct_is_fastest() const {
+  std::vector<MemoryId> used = worker_memory_;
+  used.push_back(0);
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  for (const MemoryId a : used)
+    for (const MemoryId b : used)
+      for (const MemoryId c : used) {
+        if (a == b || b == c || a == c) continue;
+        const Lane &direct = lanes_[a * memories_ + c], &first = lanes_[a * memories_ + b],
+                   &second = lanes_[b * memories_ + c];
+        if (direct.latency > first.latency + second.latency ||
+            1 / direct.bandwidth > 1 / first.bandwidth + 1 / second.bandwidth)
+          return false;
+      }
+  return true;
+}
+
 void Instance::read_working_sets() {
   const auto& memories = problem_->platform.memories;
   const std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();

@@ -67,6 +67,9 @@ class Instance {
   double least_remote_transfer(std::int64_t bytes) const;
   /// True when some edge with bytes can be remote at all.
   bool has_transfers() const { return has_transfers_; }
+  /// True when no way over a copy in a third memory is faster than the direct one: then no engine that may
+  /// fetch from any copy beats this model, and its optimum is a lower bound.
+  bool direct_is_fastest() const;
   static double infinity() { return std::numeric_limits<double>::infinity(); }
 
  private:

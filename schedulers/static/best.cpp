@@ -5,6 +5,7 @@
 #include "graphs/base/error.hpp"
 #include "schedulers/common/bounds.hpp"
 #include "schedulers/common/deadline.hpp"
+#include "schedulers/common/instance.hpp"
 #include "schedulers/scheduler_list.hpp"
 #include "schedulers/static/judge.hpp"
 #include "schedulers/static/search_start.hpp"
@@ -15,8 +16,10 @@ namespace {
 constexpr std::string_view kName = "best";
 /// Share of the time limit after which nothing is begun; the rest is for judging and for clocks.
 constexpr double kSearchShare = 0.9;
-/// Members that search until a time limit; they run after the others, in what time is left.
+/// Members that search until a time limit; they run after the others, in what time is left. Branch and bound
+/// goes first where it is likely to end soon.
 constexpr std::string_view kSearchers[] = {"local_search", "exact"};
+constexpr std::size_t kSmall = 24;
 
 bool is_searcher(std::string_view name) {
   return std::find(std::begin(kSearchers), std::end(kSearchers), name) != std::end(kSearchers);
@@ -35,13 +38,16 @@ class Best final : public StaticScheduler {
       run(entry, problem, judge);
     }
     bool proven = met();
-    for (const std::string_view name : kSearchers) {
+    const bool model_bounds_hold = Instance(problem).direct_is_fastest();
+    std::vector<std::string_view> searchers(std::begin(kSearchers), std::end(kSearchers));
+    if (problem.graph.task_count() <= kSmall) std::reverse(searchers.begin(), searchers.end());
+    for (const std::string_view name : searchers) {
       if (met() || stop.left() <= 0) break;
-      const double share = name == kSearchers[0] ? stop.left() / 2 : stop.left();
+      const double share = name == searchers[0] ? stop.left() / 2 : stop.left();
       const SchedulingProblem rest{problem.graph, problem.platform, problem.costs, problem.seed,
                                    Seconds(share)};
       const Plan plan = scheduler_named(name).make_static()->schedule(rest);
-      bound = std::max(bound, plan.lower_bound);
+      if (model_bounds_hold) bound = std::max(bound, plan.lower_bound);
       judge.consider(plan);
       proven = met();
     }
