@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedulers/common/fractional.hpp"
 #include "schedulers/common/instance.hpp"
-#include "schedulers/common/linear_program.hpp"
 #include "schedulers/common/ranks.hpp"
 
 namespace espalier {
@@ -22,40 +22,13 @@ double critical_path_bound(const SchedulingProblem& problem) {
 
 double area_bound(const SchedulingProblem& problem) {
   const Instance instance(problem);
-  std::vector<double> tasks_of(problem.graph.classes.size(), 0), workers_of(instance.kinds(), 0);
-  std::vector<double> least(tasks_of.size(), 0);
-  double total = 0;
-  for (TaskId t = 0; t < instance.tasks(); ++t) {
-    tasks_of[instance.class_of(t)] += 1;
-    least[instance.class_of(t)] = instance.least_seconds(t);
-    total += instance.least_seconds(t);
-  }
-  for (WorkerId w = 0; w < instance.workers(); ++w) workers_of[instance.kind_of(w)] += 1;
-  const auto used = std::count_if(workers_of.begin(), workers_of.end(), [](double n) { return n > 0; });
-  if (total == 0 || used == 1) return total / static_cast<double>(instance.workers());
-
-  // times in units of `total`, so that the LP's numbers are near 1; the makespan lies in [0, 1] then
-  LinearProgram program;
-  const int makespan = program.add_column(1, 0, 1);
-  std::vector<std::vector<LinearProgram::Term>> load(instance.kinds());
-  std::vector<LinearProgram::Term> all;
-  for (CostClass c = 0; c < tasks_of.size(); ++c) {
-    if (tasks_of[c] == 0 || least[c] == 0) continue;
-    all.clear();
-    for (KindId k = 0; k < instance.kinds(); ++k) {
-      if (workers_of[k] == 0 || !problem.costs.can_run(c, k)) continue;
-      const int share = program.add_column(0, 0, 1);
-      all.push_back({share, 1});
-      load[k].push_back({share, -tasks_of[c] * problem.costs.seconds(c, k) / total});
-    }
-    program.add_row_at_least(1, all);
-  }
-  for (KindId k = 0; k < instance.kinds(); ++k) {
-    if (load[k].empty()) continue;
-    load[k].push_back({makespan, workers_of[k]});
-    program.add_row_at_least(0, load[k]);
-  }
-  return std::max(0.0, program.lower_bound(10) * total);
+  FractionalAllocation allocation(instance);
+  const double unit = allocation.unit();
+  std::size_t used = 0;
+  for (KindId k = 0; k < instance.kinds(); ++k) used += allocation.workers_of(k) > 0 ? 1 : 0;
+  if (unit <= 0 || used == 1) return unit / static_cast<double>(instance.workers());
+  allocation.close();
+  return std::max(0.0, allocation.program().lower_bound(10) * unit);
 }
 
 namespace {
@@ -115,6 +88,8 @@ Bounds lower_bounds(const SchedulingProblem& problem) {
   Bounds bounds;
   bounds.critical_path = critical_path_bound(problem);
   bounds.area = area_bound(problem);
+  bounds.area_transfers = transfer_bound(problem);
+  bounds.mixed = mixed_bound(problem);
   bounds.interval = interval_bound(problem);
   return bounds;
 }

@@ -16,10 +16,13 @@ struct Bounds {
 };
 Bounds lower_bounds(const SchedulingProblem& problem);
 
-/// Single bounds. O(n + e); one LP of classes x kinds columns; O(n q^2) for q interval ends, q limited.
+/// Single bounds. O(n + e); one LP of classes x kinds columns; O(n q^2) for q interval ends, q limited. The
+/// last two are 0 on one kind, and limited in size: a bounded number of paths and of item groups.
 double critical_path_bound(const SchedulingProblem& problem);
 double area_bound(const SchedulingProblem& problem);
 double interval_bound(const SchedulingProblem& problem);
+double transfer_bound(const SchedulingProblem& problem);
+double mixed_bound(const SchedulingProblem& problem);
 
 /// Refuses a plan that breaks precedence, capability, memory (a single task's working set), or a lower bound;
 /// or that does not place each task exactly once. InputError says which task and why.
