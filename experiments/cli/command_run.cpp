@@ -1,27 +1,23 @@
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/command_list.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/run/run_network.hpp"
 #include "experiments/workloads/graph_source.hpp"
 #include "graphs/base/error.hpp"
+#include "graphs/base/file_io.hpp"
 #include "graphs/ir/npy.hpp"
 #include "layers/layer_list.hpp"
 #include "runtime/platform/host_memory.hpp"
+#include "runtime/starpu/starpu_info.hpp"
+#include "runtime/trace/chrome_trace.hpp"
 
 namespace espalier {
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-void on_interrupt(int /*signal*/) {
-  interrupted = true;
-}
 
 struct Options {
   std::string graph, weights, scheduler = fmt::format("starpu:{}", starpu::kDefaultPolicy), engine = "starpu";
@@ -77,7 +73,7 @@ RunRequest request_of(const Options& o, const Graph& network) {
   r.seed = o.seed;
   r.task_seconds = o.task_ms * 1e-3;
   r.kernels.allow_bf16 = o.bf16;
-  r.stop = &interrupted;
+  r.stop = &interrupt_flag();
   const std::string prefix = "starpu:";
   if (o.engine != "starpu")
     throw InputError(
@@ -129,7 +125,7 @@ nlohmann::ordered_json to_json(const RunReport& r, const Options& o) {
   j["preparation_seconds"] = r.preparation_seconds;
   if (!r.limitation.empty()) j["limitation"] = r.limitation;
   j["version"] = "0.1.0";
-  j["starpu_version"] = starpu::library_version();
+  j["starpu_version"] = starpu::starpu_info().version;
   j["seed"] = o.seed;
   j["platform"] = "local";
   j["options"] = {{"graph", o.graph},           {"scheduler", "starpu:" + r.policy},
@@ -158,15 +154,16 @@ void execute(const Options& o, int& exit_code) {
   std::map<std::string, std::string> files;
   for (const std::string& text : o.outputs)
     files.insert(split(text, names_of(network, network.outputs), "output"));
-  auto* const before = std::signal(SIGINT, on_interrupt);
+  catch_interrupts();
   const RunReport report = run_network(network, all_layers(), request);
-  std::signal(SIGINT, before);
+  if (!o.trace.empty())
+    write_file(o.trace, to_chrome_trace(report.trace, report.program->tasks, report.platform));
   for (const auto& [name, file] : files) write_npy(file, report.outputs.at(name));
   if (o.json)
     fmt::print("{}\n", to_json(report, o).dump(2));
   else
     print_text(report);
-  if (interrupted) exit_code = kInterrupted;
+  if (interrupt_flag()) exit_code = kInterrupted;
 }
 
 }  // namespace
@@ -202,6 +199,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "[N, 3, H, W]");
   command->add_option("--output", o->outputs, "[NAME=]FILE.npy to write");
   command->add_option("--dim", o->dims, "NAME=EXTENT of a symbolic dimension");
+  command->add_option("--trace", o->trace, "file for the run's events, to be opened in Perfetto");
   command->add_option("--seed", o->seed, "of random inputs and weights")->capture_default_str();
   command->add_option("--task-ms", o->task_ms, "how long a task should take, milliseconds")
       ->capture_default_str()

@@ -51,20 +51,24 @@ void give_inputs(starpu::NetworkSession& session, const RunRequest& request) {
   }
 }
 
-/// Bounds for the times measured in a trace, each class at its mean.
-Bounds measured_bounds(const NetworkProgram& program, const Trace& trace, unsigned workers) {
-  std::vector<double> sum(program.tasks.classes.size(), 0), count(sum.size(), 0);
-  for (const TaskEvent& e : trace.tasks) {
-    sum[program.tasks.task(e.task).cost_class] += e.end - e.start;
-    count[program.tasks.task(e.task).cost_class] += 1;
-  }
+Platform platform_of(unsigned workers) {
   Platform platform;
   platform.name = "local";
   DeviceKind kind;
   kind.name = "cpu-core";
   platform.kinds.push_back(kind);
-  platform.memories.push_back({.name = "host"});
+  platform.memories.emplace_back().name = "host";
   for (unsigned w = 0; w < workers; ++w) platform.workers.push_back({fmt::format("cpu{}", w), 0, 0});
+  return platform;
+}
+
+/// Bounds for the times measured in a trace, each class at its mean.
+Bounds measured_bounds(const NetworkProgram& program, const Trace& trace, const Platform& platform) {
+  std::vector<double> sum(program.tasks.classes.size(), 0), count(sum.size(), 0);
+  for (const TaskEvent& e : trace.tasks) {
+    sum[program.tasks.task(e.task).cost_class] += e.end - e.start;
+    count[program.tasks.task(e.task).cost_class] += 1;
+  }
   CostTable costs(sum.size(), 1);
   for (CostClass c = 0; c < sum.size(); ++c)
     costs.set(c, 0, Seconds(count[c] > 0 ? sum[c] / count[c] : 0), CostSource::measured_here);
@@ -133,7 +137,8 @@ RunReport run_network(const Graph& network, const LayerTable& layers, const RunR
   report.preparation_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   measure(session, request, report);
-  report.bounds = measured_bounds(*report.program, report.trace, report.workers);
+  report.platform = platform_of(report.workers);
+  report.bounds = measured_bounds(*report.program, report.trace, report.platform);
   const Graph& g = *report.program->variants[0].graph;
   for (std::size_t k = 0; k < g.outputs.size(); ++k)
     report.outputs[g.values[static_cast<std::size_t>(g.outputs[k])].name] = session.output(k);

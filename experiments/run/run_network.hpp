@@ -37,6 +37,7 @@ struct RunReport {
   starpu::RunStatistics last;   ///< of the iteration nearest the median
   double lost = 0;              ///< median share of the workers' time outside kernels
   Bounds bounds;                ///< for the measured task times
+  Platform platform;            ///< the workers that took part
   Trace trace;                  ///< of the same iteration
   std::shared_ptr<const NetworkProgram> program;
   std::map<std::string, Tensor> outputs;

@@ -14,6 +14,7 @@
 #include "runtime/starpu/codelets.hpp"
 #include "runtime/starpu/starpu_check.hpp"
 #include "runtime/starpu/starpu_detail.hpp"
+#include "runtime/starpu/starpu_info.hpp"
 
 namespace espalier::starpu {
 namespace {
@@ -76,12 +77,6 @@ unsigned library_core_limit() {
   return STARPU_MAXCPUS;
 }
 
-std::string library_version() {
-  int major = 0, minor = 0, release = 0;
-  starpu_get_version(&major, &minor, &release);
-  return fmt::format("{}.{}.{}", major, minor, release);
-}
-
 std::vector<std::string> available_policies() {
   std::vector<std::string> names;
   for (auto** p = starpu_sched_get_predefined_policies(); p != nullptr && *p != nullptr; ++p)
@@ -92,8 +87,8 @@ std::vector<std::string> available_policies() {
 Machine::Machine(const MachineOptions& options) : policy_(options.policy) {
   const auto names = available_policies();
   if (std::find(names.begin(), names.end(), options.policy) == names.end())
-    throw InputError(fmt::format("StarPU {} has no scheduling policy \"{}\"; it has {}", library_version(),
-                                 options.policy, fmt::join(names, ", ")));
+    throw InputError(fmt::format("StarPU {} has no scheduling policy \"{}\"; it has {}",
+                                 starpu_info().version, options.policy, fmt::join(names, ", ")));
   const unsigned present = machine_cores(), limit = library_core_limit();
   if (options.cores > present)
     throw InputError(fmt::format("{} cores were asked for, this process may use {}", options.cores, present));
@@ -102,7 +97,7 @@ Machine::Machine(const MachineOptions& options) : policy_(options.policy) {
     limitation_ = fmt::format(
         "StarPU {} is compiled for at most {} cores: {} of {} are used; espalier doctor "
         "says how to get a build for more",
-        library_version(), limit, limit, wanted);
+        starpu_info().version, limit, limit, wanted);
   if (running.exchange(true)) throw InternalError("StarPU is initialised already");
   ::setenv("STARPU_SILENT", "1", 0);
   ::unsetenv("STARPU_SCHED");  // it would win over the policy asked for
@@ -111,8 +106,8 @@ Machine::Machine(const MachineOptions& options) : policy_(options.policy) {
   const int code = starpu_init(&conf);
   if (code != 0) {
     running = false;
-    throw DeviceError(fmt::format("StarPU {} does not start with {} CPU workers (code {})", library_version(),
-                                  std::min(wanted, limit), code));
+    throw DeviceError(fmt::format("StarPU {} does not start with {} CPU workers (code {})",
+                                  starpu_info().version, std::min(wanted, limit), code));
   }
   workers_ = starpu_cpu_worker_get_count();
   codelets_ = std::make_unique<CodeletTable>();

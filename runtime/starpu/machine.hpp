@@ -54,8 +54,6 @@ class Machine {
 
 /// Names of StarPU's own policies, in its order.
 std::vector<std::string> available_policies();
-/// "1.3.10".
-std::string library_version();
 /// The number of CPU workers that the library was compiled for.
 unsigned library_core_limit();
 /// Cores that this process may use.

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <map>
+#include <utility>
 
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/starpu_check.hpp"
@@ -87,7 +89,7 @@ class ProgramTasks::SegmentBody final : public TaskBody {
     state.kernel_seconds += end - start;
     ++state.tasks;
     if (state.record)
-      state.events.push_back({task_, static_cast<WorkerId>(worker), start, end, start, start});
+      state.events.push_back({task_, static_cast<WorkerId>(worker), start, end, start, start, start});
   }
 
   starpu_codelet* codelet = nullptr;
@@ -147,10 +149,23 @@ void ProgramTasks::prepare_workers(const LayerTable& layers) {
   failure_.rethrow();
 }
 
+/// The largest piece of any variant at the same place of the slot.
+std::int64_t ProgramTasks::piece_bytes(const Piece& piece) const {
+  std::int64_t bytes = 0;
+  for (const Variant& v : program_->variants)
+    for (const Piece& p : v.pieces)
+      if (p.space == Space::buffer && p.index == piece.index && p.begin == piece.begin)
+        bytes = std::max(bytes, p.end - p.begin);
+  return bytes;
+}
+
 starpu_data_handle_t ProgramTasks::register_memory(std::byte* data, std::int64_t bytes) {
   starpu_data_handle_t handle = nullptr;
+  // the element is as large as makes the count fit into StarPU's 32 bits
+  const std::int64_t element = bytes % kLine == 0 ? kLine : bytes < (std::int64_t{1} << 31) ? 1 : kLine;
   starpu_vector_data_register(&handle, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(data),
-                              static_cast<std::uint32_t>(bytes / kLine), kLine);
+                              static_cast<std::uint32_t>(std::max<std::int64_t>(1, bytes / element)),
+                              static_cast<std::size_t>(element));
   registered_.push_back(handle);
   return handle;
 }
@@ -159,29 +174,39 @@ void ProgramTasks::allocate() {
   const auto buffers = slot_buffers(*program_);
   std::int64_t total = 0;
   for (const std::int64_t b : buffers) total += round_up(b, kLine) * program_->slots;
-  for (const Unit& u : program_->units)
-    for (const Piece& p : program_->variants[u.variant].pieces)
-      if (p.space != Space::buffer) total += round_up(p.end - p.begin, kLine);
+  for (const Unit& u : program_->units) {
+    const Graph& g = *program_->variants[u.variant].graph;
+    for (const auto* side : {&g.inputs, &g.outputs})
+      for (const ValueId v : *side) total += round_up(g.type(v).bytes(), kLine);
+  }
   memory_ = HostMemory(total);
   std::byte* next = memory_.data();
-  const auto take = [&](std::int64_t bytes) {
-    std::byte* data = next;
-    next += round_up(bytes, kLine);
-    return std::pair{data, register_memory(data, round_up(bytes, kLine))};
-  };
+  const auto take = [&](std::int64_t bytes) { return std::exchange(next, next + round_up(bytes, kLine)); };
+  std::vector<std::vector<std::byte*>> slots(program_->slots);
+  for (auto& slot : slots)
+    for (const std::int64_t b : buffers) slot.push_back(take(b));
+  std::map<std::byte*, starpu_data_handle_t>
+      shared;  // variants use the slots' memory through the same handles
   for (const Unit& u : program_->units) {
+    const Variant& variant = program_->variants[u.variant];
     auto& addresses = io_.emplace_back();
-    auto& handles = io_handles_.emplace_back();
-    for (const Piece& p : program_->variants[u.variant].pieces) {
-      if (p.space == Space::buffer) continue;
-      const auto [data, handle] = take(p.end - p.begin);
-      addresses.push_back(data);
-      handles.push_back(handle);
+    for (const auto* side : {&variant.graph->inputs, &variant.graph->outputs})
+      for (const ValueId v : *side) addresses.push_back(take(variant.graph->type(v).bytes()));
+    auto& handles = handles_.emplace_back();
+    auto& io = io_handles_.emplace_back();
+    for (const Piece& p : variant.pieces) {
+      if (p.space == Space::buffer) {
+        std::byte* const data = slots[u.slot][p.index] + p.begin;
+        auto& handle = shared[data];
+        // one variant's whole buffer is the other's, whatever its size: the handle has the larger one
+        if (handle == nullptr) handle = register_memory(data, piece_bytes(p));
+        handles.push_back(handle);
+        continue;
+      }
+      const std::size_t k = p.index + (p.space == Space::output ? variant.graph->inputs.size() : 0);
+      handles.push_back(register_memory(addresses[k] + p.begin, p.end - p.begin));
+      io.push_back(handles.back());
     }
-  }
-  for (std::uint32_t s = 0; s < program_->slots; ++s) {
-    auto& handles = buffer_handles_.emplace_back();
-    for (const std::int64_t b : buffers) handles.push_back(take(b).second);
   }
 }
 
@@ -196,14 +221,10 @@ void ProgramTasks::make_bodies() {
 
 void ProgramTasks::submit(std::uint32_t unit, int priority) {
   const Variant& variant = variant_of(unit);
-  const auto& buffers = buffer_handles_[program_->units[unit].slot];
   for (std::size_t s = 0; s < variant.segments.size(); ++s) {
     accesses_.clear();
-    for (const PieceAccess& a : variant.segments[s].accesses) {
-      const Piece& piece = variant.pieces[a.piece];
-      const bool planned = piece.space == Space::buffer;
-      accesses_.push_back({planned ? buffers[piece.index] : io_handles_[unit][a.piece], a.mode});
-    }
+    for (const PieceAccess& a : variant.segments[s].accesses)
+      accesses_.push_back({handles_[unit][a.piece], a.mode});
     SegmentBody& body = bodies_[unit][s];
     submit_task(body.codelet, body, accesses_, priority, variant.segments[s].label.c_str());
   }
@@ -234,7 +255,7 @@ std::vector<TaskEvent> ProgramTasks::events(double origin) const {
   for (TaskEvent& e : all) {
     double ready = origin;
     for (const TaskId p : program_->tasks.predecessors(e.task)) ready = std::max(ready, end[p]);
-    e = {e.task, e.worker, e.start - origin, e.end - origin, ready - origin, ready - origin};
+    e = {e.task, e.worker, e.start - origin, e.end - origin, ready - origin, ready - origin, ready - origin};
   }
   std::sort(all.begin(), all.end(), [](const TaskEvent& a, const TaskEvent& b) {
     return a.end != b.end ? a.end < b.end : a.task < b.task;

@@ -45,7 +45,7 @@ class ProgramTasks {
   std::byte* output(std::uint32_t unit, std::size_t k) const {
     return io_[unit][variant_of(unit).graph->inputs.size() + k];
   }
-  /// Handles of the inputs and outputs of a micro-batch, inputs first.
+  /// Handles of a micro-batch's inputs, one each, then of its outputs, one or more each.
   std::span<const starpu_data_handle_t> io_handles(std::uint32_t unit) const { return io_handles_[unit]; }
 
   bool stopped() const { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
@@ -61,6 +61,7 @@ class ProgramTasks {
   void prepare_workers(const LayerTable& layers);
   void allocate();
   void make_bodies();
+  std::int64_t piece_bytes(const Piece& piece) const;
   starpu_data_handle_t register_memory(std::byte* data, std::int64_t bytes);
 
   Machine& machine_;
@@ -70,9 +71,9 @@ class ProgramTasks {
   std::vector<std::unique_ptr<WorkerState>> workers_;
   Failure failure_;
   HostMemory memory_;
-  std::vector<std::vector<std::byte*>> io_;                        ///< by unit
-  std::vector<std::vector<starpu_data_handle_t>> io_handles_;      ///< by unit
-  std::vector<std::vector<starpu_data_handle_t>> buffer_handles_;  ///< by slot
+  std::vector<std::vector<std::byte*>> io_;                    ///< by unit: inputs, then outputs
+  std::vector<std::vector<starpu_data_handle_t>> io_handles_;  ///< by unit
+  std::vector<std::vector<starpu_data_handle_t>> handles_;     ///< by unit and piece
   std::vector<starpu_data_handle_t> registered_;
   std::vector<std::vector<SegmentBody>> bodies_;  ///< by unit and segment
   std::vector<HandleAccess> accesses_;            ///< of the task being submitted

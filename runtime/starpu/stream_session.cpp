@@ -42,6 +42,7 @@ class StreamSession::Place {
   DoneBody done_;
   std::binary_semaphore finished_{0};
   std::uint64_t index_ = 0;
+  std::vector<HandleAccess> outputs_;
   bool in_flight_ = false, complete_ = false;
 };
 
@@ -101,8 +102,10 @@ void StreamSession::Place::submit(std::uint64_t index, int priority) {
   const HandleAccess input{handles[0], AccessMode::write};
   submit_task(state_.fill_codelet, fill_, {&input, 1}, priority, "fill input");
   state_.tasks.submit(unit_, priority);
-  const HandleAccess output{handles[g.inputs.size()], AccessMode::read};
-  submit_task(state_.done_codelet, done_, {&output, 1}, priority, "hand out");
+  outputs_.clear();
+  for (const starpu_data_handle_t h : handles.subspan(g.inputs.size()))
+    outputs_.push_back({h, AccessMode::read});
+  submit_task(state_.done_codelet, done_, outputs_, priority, "hand out");
 }
 
 StreamSession::StreamSession(Machine& machine, std::shared_ptr<const NetworkProgram> program,

@@ -64,7 +64,8 @@ void run_segment(const Variant& variant, std::size_t variant_index, const Segmen
       case Location::Kind::absent:
         return nullptr;
       case Location::Kind::constant:  // kernels only read it
-        return static_cast<std::byte*>(const_cast<void*>(variant.graph->values[l.index].constant->data()));
+        return static_cast<std::byte*>(const_cast<void*>(variant.graph->values[l.index].constant->data())) +
+               l.offset;
       case Location::Kind::access:
         return static_cast<std::byte*>(const_cast<void*>(pieces[l.index])) + l.offset;
       case Location::Kind::scratch:

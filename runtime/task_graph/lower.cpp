@@ -1,7 +1,9 @@
 #include "runtime/task_graph/lower.hpp"
 
 #include <algorithm>
+#include <map>
 
+#include "runtime/task_graph/bands.hpp"
 #include "runtime/task_graph/lower_variant.hpp"
 #include "runtime/task_graph/segment.hpp"
 
@@ -39,14 +41,16 @@ class Unroller {
       return io[number];
     }
     auto& planned = slot_data_[slot];
-    if (planned.size() <= piece.index) planned.resize(piece.index + 1, kNone);
-    if (planned[piece.index] == kNone) {
-      std::int64_t size = 0;  // the largest of the variants': they share the slot's memory
-      for (const Variant& v : program_.variants)
-        if (piece.index < v.buffer_bytes.size()) size = std::max(size, v.buffer_bytes[piece.index]);
-      planned[piece.index] = builder_.add_data({Bytes(size), 0, false});
-    }
-    return planned[piece.index];
+    const auto key = std::pair{piece.index, piece.begin};
+    if (const auto it = planned.find(key); it != planned.end()) return it->second;
+    std::int64_t size = piece.end - piece.begin;  // the variants share the slot's memory
+    for (const Variant& v : program_.variants)
+      for (const Piece& p : v.pieces)
+        if (p.space == Space::buffer && p.index == piece.index && p.begin == piece.begin)
+          size = std::max(size, p.end - p.begin);
+    const DataId data = builder_.add_data({Bytes(size), 0, false});
+    planned.emplace(key, data);
+    return data;
   }
 
   void add_unit(std::uint32_t u) {
@@ -72,8 +76,35 @@ class Unroller {
   TaskGraphBuilder builder_;
   std::vector<std::vector<CostClass>> classes_;
   std::vector<std::vector<std::int32_t>> layers_;
-  std::vector<std::vector<DataId>> slot_data_;
+  std::vector<std::map<std::pair<std::uint32_t, std::int64_t>, DataId>> slot_data_;  ///< by buffer and begin
 };
+
+/// Each worker has micro-batches of its own: long segments.
+Variant lower_alone(const MicroBatches::Variant& v, const LayerTable& layers,
+                    const LoweringOptions& options) {
+  const auto seconds = estimate_node_seconds(*v.graph, layers, v.samples, options);
+  return lower_variant(v.graph, layers, v.samples,
+                       segment_by_interval(*v.graph, seconds, options.target_seconds), seconds);
+}
+
+/// Several workers share a micro-batch: nodes are split into bands, branches stay apart.
+Variant lower_shared(const MicroBatches::Variant& v, const LayerTable& layers, const LoweringOptions& options,
+                     std::uint32_t slots, bool bands) {
+  auto graph = v.graph;
+  auto seconds = estimate_node_seconds(*graph, layers, v.samples, options);
+  std::map<ValueId, View> views;
+  std::vector<std::int32_t> lanes;
+  if (bands) {
+    BandedGraph banded = split_into_bands(*graph, layers, (options.workers + slots - 1) / slots, seconds);
+    views = std::move(banded.views);
+    lanes = std::move(banded.lanes);
+    graph = std::make_shared<const Graph>(std::move(banded.graph));
+    seconds = estimate_node_seconds(*graph, layers, v.samples, options);
+  }
+  const auto segments =
+      segment_by_chain(node_predecessors(*graph, layers, views), seconds, lanes, options.target_seconds);
+  return lower_variant(graph, layers, v.samples, segments, seconds, views);
+}
 
 }  // namespace
 
@@ -83,13 +114,12 @@ NetworkProgram lower(const MicroBatches& cut, const LayerTable& layers, const Lo
   program.input_axes = cut.input_axes;
   program.output_axes = cut.output_axes;
   program.slots = std::clamp<std::uint32_t>(options.slots, 1, static_cast<std::uint32_t>(cut.units.size()));
-  for (const MicroBatches::Variant& v : cut.variants) {
-    const auto seconds = estimate_node_seconds(*v.graph, layers, v.samples, options);
-    const auto segments = program.slots >= options.workers
-                              ? segment_by_interval(*v.graph, seconds, options.target_seconds)
-                              : segment_by_chain(*v.graph, seconds, options.target_seconds);
-    program.variants.push_back(lower_variant(v.graph, layers, v.samples, segments, seconds));
-  }
+  // the handles of one slot's buffers are common to the variants, so these must be cut alike: not in bands
+  const bool bands = options.bands && cut.variants.size() == 1;
+  for (const MicroBatches::Variant& v : cut.variants)
+    program.variants.push_back(program.slots >= options.workers
+                                   ? lower_alone(v, layers, options)
+                                   : lower_shared(v, layers, options, program.slots, bands));
   std::int64_t first = 0;
   for (std::uint32_t u = 0; u < cut.units.size(); ++u) {
     program.units.push_back({cut.units[u], u % program.slots, first});

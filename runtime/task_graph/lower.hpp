@@ -15,6 +15,7 @@ struct LoweringOptions {
   std::uint32_t slots = 4;       ///< micro-batches in flight
   std::uint32_t workers = 2;     ///< that tasks should be enough for
   double target_seconds = 1e-3;  ///< a task should take about this long
+  bool bands = true;  ///< split within a sample where there are fewer micro-batches in flight than workers
   /// Peak of one worker for the estimate of a node's time where nothing was measured.
   double flops_per_second = 50e9, bytes_per_second = 10e9;
   /// Measured seconds a sample by node name; wins over the estimate.

@@ -59,6 +59,7 @@ TEST(Lower, KeepsBranchesApartForSeveralWorkers) {
   options.workers = 2;
   for (const Node& n : g.nodes) options.node_seconds[n.name] = 1e-3;
   options.target_seconds = 10e-3;
+  options.bands = false;
   const NetworkProgram p = lower(g, task_layers(), options);
   ASSERT_EQ(p.tasks.task_count(), 4U);  // stem, two branches, join
   EXPECT_THAT(p.tasks.successors(0), ::testing::ElementsAre(1, 2));

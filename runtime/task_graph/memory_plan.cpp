@@ -23,9 +23,12 @@ std::vector<std::uint32_t> by_size(const Values& values) {
 }
 
 bool runs_before(const SharedValue& a, const SharedValue& b, const Reachability& order) {
-  return order.before(a.producer, b.producer) &&
-         std::all_of(a.readers.begin(), a.readers.end(),
-                     [&](std::int32_t r) { return order.before(r, b.producer); });
+  const auto before_all = [&](std::int32_t user) {
+    return std::all_of(b.producers.begin(), b.producers.end(),
+                       [&](std::int32_t p) { return order.before(user, p); });
+  };
+  return std::all_of(a.producers.begin(), a.producers.end(), before_all) &&
+         std::all_of(a.readers.begin(), a.readers.end(), before_all);
 }
 
 }  // namespace
@@ -74,13 +77,16 @@ BufferPlan plan_buffers(std::span<const SharedValue> values, const Reachability&
     // buffers are made in falling order of size, so each is large enough: the last that fits wastes least
     std::size_t chosen = users.size();
     for (std::size_t b = users.size(); b-- > 0 && chosen == users.size();)
-      if (std::all_of(users[b].begin(), users[b].end(), [&](std::uint32_t u) {
+      if (plan.cuts[b] == values[v].cuts &&
+          (values[v].cuts.empty() || round_up(values[v].bytes) == plan.bytes[b]) &&
+          std::all_of(users[b].begin(), users[b].end(), [&](std::uint32_t u) {
             return runs_before(values[u], values[v], order) || runs_before(values[v], values[u], order);
           }))
         chosen = b;
     if (chosen == users.size()) {
       users.emplace_back();
       plan.bytes.push_back(round_up(std::max<std::int64_t>(values[v].bytes, 1)));
+      plan.cuts.push_back(values[v].cuts);
     }
     users[chosen].push_back(v);
     plan.buffer[v] = static_cast<std::uint32_t>(chosen);

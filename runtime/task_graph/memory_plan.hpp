@@ -39,16 +39,20 @@ class Reachability {
 
 struct SharedValue {
   std::int64_t bytes = 0;
-  std::int32_t producer = 0;
+  std::vector<std::int32_t> producers;
   std::vector<std::int32_t> readers;
+  /// Bytes at which the value is divided among several writers; empty: it is written as a whole.
+  std::vector<std::int64_t> cuts = {};
 };
 
 struct BufferPlan {
-  std::vector<std::uint32_t> buffer;  ///< by value
-  std::vector<std::int64_t> bytes;    ///< by buffer
+  std::vector<std::uint32_t> buffer;            ///< by value
+  std::vector<std::int64_t> bytes;              ///< by buffer
+  std::vector<std::vector<std::int64_t>> cuts;  ///< by buffer
 };
 /// Values share a buffer only where every user of one runs before the producer of the other because of the
-/// graph itself: sharing adds no dependency, so it costs no parallelism.
+/// graph itself: sharing adds no dependency, so it costs no parallelism. Divided values share only where they
+/// are divided alike: then each part of the buffer is one data handle.
 BufferPlan plan_buffers(std::span<const SharedValue> values, const Reachability& order);
 
 }  // namespace espalier

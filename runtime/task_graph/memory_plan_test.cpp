@@ -40,11 +40,11 @@ TEST(OffsetPlan, ValuesAliveTogetherNeverOverlap) {
 TEST(BufferPlan, SharesAlongAChainButNotAcrossBranches) {
   // 0 -> 1 -> 2 -> 3: the value of 0 (read by 1) is free when 2 writes: two buffers for the chain
   const Reachability chain({{}, {0}, {1}, {2}});
-  const std::vector<SharedValue> line{{100, 0, {1}}, {100, 1, {2}}, {100, 2, {3}}};
+  const std::vector<SharedValue> line{{100, {0}, {1}}, {100, {1}, {2}}, {100, {2}, {3}}};
   EXPECT_EQ(plan_buffers(line, chain).bytes.size(), 2U);
   // 0 -> 1, 0 -> 2: the branches may run at the same time, so their values keep apart
   const Reachability fork({{}, {0}, {0}, {1, 2}});
-  const std::vector<SharedValue> branches{{100, 0, {1, 2}}, {100, 1, {3}}, {100, 2, {3}}};
+  const std::vector<SharedValue> branches{{100, {0}, {1, 2}}, {100, {1}, {3}}, {100, {2}, {3}}};
   EXPECT_EQ(plan_buffers(branches, fork).bytes.size(), 3U);
 }
 

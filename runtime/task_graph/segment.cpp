@@ -97,46 +97,113 @@ std::vector<std::int32_t> segment_by_interval(const Graph& graph, std::span<cons
   return segment;
 }
 
-std::vector<std::int32_t> segment_by_chain(const Graph& graph, std::span<const double> seconds,
-                                           double target) {
-  const auto producer = graph.producers();
-  const auto consumers = graph.consumers();
-  std::vector<std::int32_t> segment(seconds.size(), 0);
-  std::vector<double> sum;
-  // nodes outside the segment that read its values, roughly: outputs' readers less the joined ones
-  std::vector<std::int32_t> waiting;
+std::vector<Root> find_roots(const Graph& graph, const LayerTable& layers,
+                             const std::map<ValueId, View>& views) {
+  std::vector<Root> roots(graph.values.size());
+  std::vector<ValueId> renamed(graph.values.size(), kAbsent);
+  for (const Node& node : graph.nodes)
+    if (is_alias(layers, node)) renamed[static_cast<std::size_t>(node.outputs[0])] = node.inputs[0];
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    ValueId v = static_cast<ValueId>(i);
+    std::int64_t offset = 0;
+    for (;;) {
+      if (const auto view = views.find(v); view != views.end()) {
+        offset += view->second.offset;
+        v = view->second.parent;
+      } else if (renamed[static_cast<std::size_t>(v)] != kAbsent) {
+        v = renamed[static_cast<std::size_t>(v)];
+      } else {
+        break;
+      }
+    }
+    roots[i] = {v, offset};
+  }
+  return roots;
+}
+
+std::vector<std::vector<std::int32_t>> node_predecessors(const Graph& graph, const LayerTable& layers,
+                                                         const std::map<ValueId, View>& views) {
+  struct Part {
+    std::int64_t begin, end;
+    std::int32_t writer;
+  };
+  const auto roots = find_roots(graph, layers, views);
+  std::vector<std::vector<Part>> parts(graph.values.size());
+  std::vector<std::vector<std::int32_t>> before(graph.nodes.size());
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    const auto range = [&](ValueId v) {
+      const Root& r = roots[static_cast<std::size_t>(v)];
+      return Part{r.offset, r.offset + std::max<std::int64_t>(graph.type(v).bytes(), 1),
+                  static_cast<std::int32_t>(n)};
+    };
+    for (const ValueId v : node.inputs) {
+      if (v == kAbsent || graph.constant(v) != nullptr) continue;
+      const Part read = range(v);
+      for (const Part& p : parts[static_cast<std::size_t>(roots[static_cast<std::size_t>(v)].value)])
+        if (p.begin < read.end && read.begin < p.end) before[n].push_back(p.writer);
+    }
+    std::sort(before[n].begin(), before[n].end());
+    before[n].erase(std::unique(before[n].begin(), before[n].end()), before[n].end());
+    if (is_alias(layers, node)) continue;
+    for (const ValueId v : node.outputs)
+      if (v != kAbsent)
+        parts[static_cast<std::size_t>(roots[static_cast<std::size_t>(v)].value)].push_back(range(v));
+  }
+  return before;
+}
+
+namespace {
+
+struct OpenSegment {
+  double seconds = 0;
+  std::int32_t waiting = 0;  ///< reads of its nodes by nodes that have not joined it
+  std::int32_t lane = -1;
+};
+
+bool may_join(const OpenSegment& s, double seconds, std::int32_t lane, std::int32_t uses, double target) {
+  const bool alone = s.waiting == uses;  // joining delays nobody else
+  if (lane >= 0 && s.lane != lane && !(s.lane == -1 && alone)) return false;
+  if (seconds < kTaskSeconds) return true;
+  // bands of all lanes run at once: within one, longer chains cost no parallelism
+  return lane >= 0 ? s.seconds + seconds <= 4 * target : alone && s.seconds + seconds <= 1.25 * target;
+}
+
+/// The one segment of a node's predecessors, or -1.
+std::int32_t common_segment(std::span<const std::int32_t> predecessors,
+                            std::span<const std::int32_t> segment) {
+  std::int32_t home = -1;
+  for (const std::int32_t p : predecessors) {
+    const std::int32_t s = segment[static_cast<std::size_t>(p)];
+    if (home != -1 && home != s) return -1;
+    home = s;
+  }
+  return home;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> segment_by_chain(std::span<const std::vector<std::int32_t>> predecessors,
+                                           std::span<const double> seconds,
+                                           std::span<const std::int32_t> lanes, double target) {
+  std::vector<std::int32_t> segment(seconds.size(), 0), readers(seconds.size(), 0);
+  for (const auto& before : predecessors)
+    for (const std::int32_t p : before) ++readers[static_cast<std::size_t>(p)];
+  std::vector<OpenSegment> segments;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    std::int32_t home = -1;
-    bool joins = true;
-    for (const ValueId v : graph.nodes[i].inputs) {
-      const std::int32_t p = v == kAbsent ? -1 : producer[static_cast<std::size_t>(v)];
-      if (p < 0) continue;
-      const std::int32_t s = segment[static_cast<std::size_t>(p)];
-      joins = joins && (home == -1 || home == s);
-      home = s;
-    }
-    std::int32_t uses = 0, readers = 0;
-    if (home >= 0)
-      for (const ValueId v : graph.nodes[i].inputs)
-        uses += v != kAbsent && producer[static_cast<std::size_t>(v)] >= 0 ? 1 : 0;
-    for (const ValueId v : graph.nodes[i].outputs)
-      if (v != kAbsent) readers += static_cast<std::int32_t>(consumers[static_cast<std::size_t>(v)].size());
-    joins = joins && home >= 0;
-    if (joins) {
-      const auto h = static_cast<std::size_t>(home);
-      const bool alone = waiting[h] == uses;
-      joins = seconds[i] < kTaskSeconds || (alone && sum[h] + seconds[i] <= 1.25 * target);
-    }
-    if (!joins) {
-      home = static_cast<std::int32_t>(sum.size());
-      sum.push_back(0);
-      waiting.push_back(0);
+    const std::int32_t lane = lanes.empty() ? -1 : lanes[i];
+    auto uses = static_cast<std::int32_t>(predecessors[i].size());
+    std::int32_t home = common_segment(predecessors[i], segment);
+    if (home < 0 || !may_join(segments[static_cast<std::size_t>(home)], seconds[i], lane, uses, target)) {
+      home = static_cast<std::int32_t>(segments.size());
+      segments.emplace_back();
       uses = 0;
     }
-    const auto h = static_cast<std::size_t>(home);
+    OpenSegment& s = segments[static_cast<std::size_t>(home)];
     segment[i] = home;
-    sum[h] += seconds[i];
-    waiting[h] += readers - uses;
+    s.seconds += seconds[i];
+    s.waiting += readers[i] - uses;
+    if (lane >= 0) s.lane = lane;
   }
   return segment;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graphs/ir/layer.hpp"
+#include "runtime/task_graph/bands.hpp"
 
 namespace espalier {
 
@@ -23,10 +24,24 @@ bool is_alias(const LayerTable& layers, const Node& node);
 std::vector<std::int32_t> segment_by_interval(const Graph& graph, std::span<const double> seconds,
                                               double target);
 
+/// The nodes that compute what each node reads, ascending, once each; through aliases and views.
+std::vector<std::vector<std::int32_t>> node_predecessors(const Graph& graph, const LayerTable& layers,
+                                                         const std::map<ValueId, View>& views);
+
 /// The segment of each node: a node joins the segment that computes all of its run-time inputs while that
 /// has less than `target` seconds and no other node that could run at the same time waits for it. Branches
-/// stay apart, so that workers can share one micro-batch. Segments are numbered in topological order.
-std::vector<std::int32_t> segment_by_chain(const Graph& graph, std::span<const double> seconds,
-                                           double target);
+/// stay apart, so that workers can share one micro-batch. A part of a split node (`lanes` by node, -1: whole;
+/// may be empty) joins its own lane's segment and none else's. Segments are numbered in topological order.
+std::vector<std::int32_t> segment_by_chain(std::span<const std::vector<std::int32_t>> predecessors,
+                                           std::span<const double> seconds,
+                                           std::span<const std::int32_t> lanes, double target);
+
+/// What a value's memory belongs to: the value itself, or what it renames or is a part of.
+struct Root {
+  ValueId value = kAbsent;
+  std::int64_t offset = 0;  ///< bytes
+};
+std::vector<Root> find_roots(const Graph& graph, const LayerTable& layers,
+                             const std::map<ValueId, View>& views);
 
 }  // namespace espalier
