@@ -73,11 +73,20 @@ std::optional<Window> row_window(const Graph& graph, const Node& node, std::vect
       pads[i + spatial] = total - pads[i];
     }
   }
+  if (a.get_int("ceil_mode", 0) != 0) {  // the same windows with explicit pads; an average would count these
+    if (node.op != "MaxPool") return std::nullopt;
+    for (std::size_t i = 0; i < spatial; ++i) {
+      const int axis = static_cast<int>(i) + 1;
+      const std::int64_t reach = (kernel[i] - 1) * item(dilations, i, 1) + 1;
+      const std::int64_t missing = (out[axis] - 1) * item(strides, i, 1) + reach - in[axis] - pads[i];
+      pads[i + spatial] = std::max<std::int64_t>(missing, 0);
+      if (pads[i + spatial] >= reach) return std::nullopt;
+    }
+  }
   return Window{kernel[0], item(strides, 0, 1), item(dilations, 0, 1), pads[0], pads[spatial]};
 }
 
 std::optional<BandOfNode> window_band(const Graph& graph, const Node& node, RowRange rows) {
-  if (node.op != "Conv" && node.attributes.get_int("ceil_mode", 0) != 0) return std::nullopt;
   std::vector<std::int64_t> pads;
   const auto window = row_window(graph, node, pads);
   if (!window) return std::nullopt;
@@ -92,6 +101,7 @@ std::optional<BandOfNode> window_band(const Graph& graph, const Node& node, RowR
   band.inputs[0] = needed;
   band.attributes = node.attributes;
   band.attributes.erase("auto_pad");
+  band.attributes.erase("ceil_mode");
   pads[0] = needed.begin - first;
   pads[pads.size() / 2] = last + 1 - needed.end;
   band.attributes.set("pads", pads);
