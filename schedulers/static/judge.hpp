@@ -21,10 +21,13 @@ class Judge {
   bool has_plan() const { return !best_.placements.empty(); }
   const Plan& best() const { return best_; }
   double makespan() const { return makespan_; }
+  /// Some plan's run was longer than the plan says: contention or full memories matter.
+  bool contended() const { return contended_; }
 
  private:
   const SchedulingProblem& problem_;
   Plan best_;
+  bool contended_ = false;
   double makespan_ = std::numeric_limits<double>::infinity();
 };
 
