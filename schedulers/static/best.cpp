@@ -8,6 +8,7 @@
 #include "schedulers/common/instance.hpp"
 #include "schedulers/scheduler_list.hpp"
 #include "schedulers/static/engine_search.hpp"
+#include "schedulers/static/grouped.hpp"
 #include "schedulers/static/judge.hpp"
 #include "schedulers/static/search_start.hpp"
 
@@ -38,6 +39,7 @@ class Best final : public StaticScheduler {
       if (entry.name == kName || is_searcher(entry.name)) continue;
       run(entry, problem, judge);
     }
+    if (!met()) consider_grouped(problem, judge);
     bool proven = met();
     const bool model_bounds_hold = Instance(problem).direct_is_fastest();
     // where runs take longer than the plans say, contention or memory decides: search there
