@@ -10,7 +10,10 @@ namespace espalier {
 namespace {
 
 constexpr double kArriving = 0.5;  ///< what is on its way is half there, on average
+constexpr double kFetch = 3;       ///< a transfer also delays the others that share its links
 constexpr double kSuccessorWeight = 0.5;
+constexpr double kNear = 0.2;  ///< ranks that differ by less may change places
+constexpr int kLook = 8;       ///< tasks of the own queue compared for missing inputs
 constexpr int kSuccessorsSeen = 8;
 constexpr int kStealDepth = 16;  ///< tasks of another queue that a thief looks at
 
@@ -30,6 +33,10 @@ class AffinityEager final : public OnlinePolicy {
     length_.assign(problem.graph.task_count(), 0);
     by_memory_.assign(problem.platform.memories.size(), 0);
     waiting_ = 0;
+    const CostTable& costs = problem.costs;
+    least_.assign(costs.kinds(), std::numeric_limits<double>::infinity());
+    for (CostClass c = 0; c < costs.classes(); ++c)
+      for (KindId k = 0; k < costs.kinds(); ++k) least_[k] = std::min(least_[k], costs.seconds(c, k));
   }
 
   void ready(TaskId task) override {
@@ -41,9 +48,7 @@ class AffinityEager final : public OnlinePolicy {
     for (WorkerId w = 0; w < workers.size(); ++w) {
       if (!runs(task, w)) continue;
       const double free = view_->expected_free(w) + queued_before(w, rank_[task]);
-      // inputs come while earlier tasks run
-      const double start = std::max(free, view_->now() + by_memory_[workers[w].memory]);
-      const double end = start + seconds(task, w) + 0.01 * by_memory_[workers[w].memory];
+      const double end = free + seconds(task, w) + kFetch * by_memory_[workers[w].memory];
       if (best == kNoWorker || end < best_end) {
         best = w;
         best_end = end;
@@ -57,7 +62,7 @@ class AffinityEager final : public OnlinePolicy {
   }
 
   TaskId pick(WorkerId worker) override {
-    if (!queues_[worker].empty()) return take(worker, queues_[worker].begin());
+    if (!queues_[worker].empty()) return take(worker, nearest(worker));
     return waiting_ == 0 ? kNoTask : steal(worker);
   }
   void done(TaskId, WorkerId) override {}
@@ -117,6 +122,22 @@ class AffinityEager final : public OnlinePolicy {
     return false;
   }
 
+  /// Among the tasks of about the highest rank, the one whose inputs are nearest.
+  Queue::iterator nearest(WorkerId w) {
+    Queue& queue = queues_[w];
+    auto best = queue.begin();
+    const MemoryId memory = problem_->platform.workers[w].memory;
+    double least = fetch_.seconds(best->second, memory, *view_, kArriving);
+    const double floor = (1 - kNear) * -best->first;
+    auto it = std::next(best);
+    for (int i = 1; i < kLook && least > 0 && it != queue.end() && -it->first >= floor; ++i, ++it)
+      if (const double f = fetch_.seconds(it->second, memory, *view_, kArriving); f < least) {
+        least = f;
+        best = it;
+      }
+    return best;
+  }
+
   TaskId take(WorkerId from, Queue::iterator it) {
     const TaskId task = it->second;
     queues_[from].erase(it);
@@ -135,12 +156,13 @@ class AffinityEager final : public OnlinePolicy {
     for (WorkerId v = 0; v < queues_.size(); ++v) {
       if (v == thief || queues_[v].empty()) continue;
       double start = view_->expected_free(v);
+      if (start + queued_[v] <= view_->now() + least_[problem_->platform.workers[thief].kind]) continue;
       int seen = 0;
       for (auto it = queues_[v].begin(); it != queues_[v].end() && seen < kStealDepth; ++it, ++seen) {
         const TaskId task = it->second;
         const double end_there = start + length_[task];
         start = end_there;
-        if (!runs(task, thief)) continue;
+        if (!runs(task, thief) || view_->now() + seconds(task, thief) >= end_there - best_gain) continue;
         const double end_here = view_->expected_free(thief) +
                                 fetch_.seconds(task, memory, *view_, kArriving) + seconds(task, thief);
         if (end_there - end_here > best_gain) {
@@ -157,6 +179,7 @@ class AffinityEager final : public OnlinePolicy {
   RuntimeView* view_ = nullptr;
   FetchTimes fetch_;
   std::vector<double> rank_, queued_, length_, by_memory_;
+  std::vector<double> least_;  ///< shortest task of each kind of device
   std::vector<Queue> queues_;
   std::size_t waiting_ = 0;
 };
