@@ -26,6 +26,10 @@ void ProblemOptions::add_common_to(CLI::App& command) {
   command.add_option("--batch", batch, "samples of one execution");
   command.add_option("--micro-batches", micro_batches, "the batch is cut into so many")
       ->capture_default_str();
+  command.add_option(
+      "--replicas", replicas,
+      "training: copies of the gradients that micro-batches add to (0: one for each, 16 at most)");
+  command.add_option("--split", split, "parts of the output channels of convolution and dense layers");
   command.add_option("--seed", seed, "of every random choice")->capture_default_str();
   command.add_option("--time-limit", time_limit, "seconds that a searching scheduler may take")
       ->capture_default_str();
@@ -46,6 +50,8 @@ WorkloadOptions ProblemOptions::workload() const {
   if (!mode.empty()) o.training = mode == "training";
   o.batch = batch;
   o.micro_batches = micro_batches;
+  o.replicas = replicas;
+  o.split = split;
   return o;
 }
 

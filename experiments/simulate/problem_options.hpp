@@ -13,6 +13,7 @@ namespace espalier {
 struct ProblemOptions {
   std::string graph, platform, mode;
   std::int64_t batch = 0, micro_batches = 1;
+  int replicas = 0, split = 1;
   std::uint64_t seed = 0;
   double time_limit = 1;
 

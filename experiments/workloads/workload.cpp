@@ -5,6 +5,10 @@
 
 #include "experiments/workloads/graph_source.hpp"
 #include "graphs/base/error.hpp"
+#include "graphs/passes/bind.hpp"
+#include "layers/layer_list.hpp"
+#include "runtime/task_graph/micro_batches.hpp"
+#include "runtime/task_graph/network_tasks.hpp"
 #include "runtime/task_graph/sources/source.hpp"
 
 namespace espalier {
@@ -19,6 +23,58 @@ class UnitProcessor final : public CostModel {
   }
 };
 
+/// Binds a training step: no pass folds what is trained.
+NetworkUnits training_units(const Graph& network, const LayerTable& layers, std::int64_t batch,
+                            std::int64_t micro_batch) {
+  NetworkUnits units;
+  const auto add = [&](std::int64_t samples) {
+    units.variants.push_back(
+        std::make_shared<const Graph>(bind(network, layers, with_batch(network, {}, samples))));
+  };
+  add(micro_batch);
+  units.units.assign(static_cast<std::size_t>(batch / micro_batch), 0);
+  if (batch % micro_batch != 0) {
+    add(batch % micro_batch);
+    units.units.push_back(1);
+  }
+  return units;
+}
+
+NetworkUnits inference_units(const Graph& network, const LayerTable& layers, std::int64_t batch,
+                             std::int64_t micro_batch) {
+  const MicroBatches cut = cut_batch(network, layers, {}, batch, micro_batch);
+  NetworkUnits units;
+  for (const auto& v : cut.variants) units.variants.push_back(v.graph);
+  units.units = cut.units;
+  return units;
+}
+
+TaskGraph network_graph(const std::string& name, const WorkloadOptions& options) {
+  constexpr std::int64_t most = 1'000'000;
+  const LayerTable& layers = all_layers();
+  const NetworkSource source = load_network(name, layers);
+  const std::int64_t batch = std::max<std::int64_t>(1, options.batch);
+  if (batch > most) throw InputError(fmt::format("--batch {}: at most {} is accepted", batch, most));
+  if (options.micro_batches > batch)
+    throw InputError(fmt::format("{} micro-batches of a batch of {}: at most as many as there are samples",
+                                 options.micro_batches, batch));
+  if (options.micro_batches > 1)
+    if (const BatchAxes axes = find_batch_axes(source.graph, layers, {}); !axes.can_cut())
+      throw InputError(fmt::format("{}: the batch cannot be cut into micro-batches: {}", name, axes.reason));
+  const std::int64_t micro_batch = (batch + options.micro_batches - 1) / options.micro_batches;
+  const bool training = options.training.value_or(false);
+  NetworkUnits units = training ? training_units(source.graph, layers, batch, micro_batch)
+                                : inference_units(source.graph, layers, batch, micro_batch);
+  units.samples = static_cast<double>(batch);
+  NetworkTaskOptions tasks;
+  tasks.training = training;
+  tasks.replicas = options.replicas;
+  tasks.split = options.split;
+  TaskGraph graph = network_tasks(units, layers, tasks);
+  graph.name = source.name;
+  return graph;
+}
+
 }  // namespace
 
 CostTable Workload::costs(const Platform& platform) const {
@@ -31,19 +87,19 @@ CostTable Workload::costs(const Platform& platform) const {
 
 Workload load_workload(const std::string& graph, const WorkloadOptions& options) {
   Workload workload;
-  if (kind_of_graph(graph) != GraphKind::task_graph)
-    throw InputError(fmt::format("{}: networks on simulated platforms are not served yet", graph));
-  TaskGraphOptions source;
-  source.training = options.training.value_or(true);
   if (options.micro_batches < 1 || options.micro_batches > std::numeric_limits<int>::max())
     throw InputError(fmt::format("{} micro-batches: at least 1 is needed", options.micro_batches));
-  source.micro_batches = static_cast<int>(options.micro_batches);
-  LoadedTaskGraph loaded = load_task_graph(graph, source);
-  workload.graph = std::move(loaded.graph);
-  if (loaded.given)
-    workload.models.push_back(loaded.given);
-  else
-    workload.models.push_back(std::make_shared<RooflineModel>());
+  if (kind_of_graph(graph) != GraphKind::task_graph) {
+    workload.graph = network_graph(graph, options);
+  } else {
+    TaskGraphOptions source;
+    source.training = options.training.value_or(true);
+    source.micro_batches = static_cast<int>(options.micro_batches);
+    LoadedTaskGraph loaded = load_task_graph(graph, source);
+    workload.graph = std::move(loaded.graph);
+    if (loaded.given) workload.models.push_back(loaded.given);
+  }
+  if (workload.models.empty()) workload.models.push_back(std::make_shared<RooflineModel>());
   workload.models.push_back(std::make_shared<UnitProcessor>());
   return workload;
 }

@@ -16,6 +16,8 @@ struct WorkloadOptions {
   std::optional<bool> training;    ///< not set: profiles with backward times train, networks infer
   std::int64_t batch = 0;          ///< samples of one execution; 0: the network's 1
   std::int64_t micro_batches = 1;  ///< the batch is cut into; profiles pass that often
+  int replicas = 0;                ///< copies of the gradients, see NetworkTaskOptions
+  int split = 1;                   ///< parts of the output channels of convolutions and dense layers
 };
 
 /// A task graph with what is known of its costs.

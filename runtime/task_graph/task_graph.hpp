@@ -73,6 +73,8 @@ class TaskGraph {
   std::span<const Access> accesses(TaskId t) const { return slice(accesses_, access_begin_, t); }
   std::span<const TaskId> predecessors(TaskId t) const { return slice(predecessors_, predecessor_begin_, t); }
   std::span<const TaskId> successors(TaskId t) const { return slice(successors_, successor_begin_, t); }
+  /// The hint is the one thing that may change later: no fingerprint rests on it.
+  void set_priority(TaskId t, std::int32_t priority) { tasks_[t].priority = priority; }
   /// Name of a task for people: "conv1 #3" from layer and micro-batch, or the given one, or the codelet and
   /// id.
   std::string task_name(TaskId t) const;
