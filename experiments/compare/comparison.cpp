@@ -36,33 +36,56 @@ const Engine& engine_named(const std::string& name) {
   throw InputError(fmt::format("engine {} cannot compare schedulers here; accepted: {}", name, known));
 }
 
+/// What a step of the chain is, without which one of its kind.
+std::string step_in_words(const SchedulingProblem& problem, const Trace& trace, const ChainLink& link) {
+  if (link.step == ChainStep::transfer) {
+    const TransferEvent& e = trace.transfers[link.event];
+    return fmt::format("transfer {} -> {}", problem.platform.memories[e.from].name,
+                       problem.platform.memories[e.to].name);
+  }
+  const TaskEvent& e = trace.tasks[link.event];
+  return fmt::format("{}{} on {}", link.step == ChainStep::wait ? "wait before " : "",
+                     problem.graph.class_of(e.task).codelet, problem.platform.workers[e.worker].name);
+}
+
+/// Neighbours of one kind are told together; the longest of these parts, in order of time.
 std::vector<std::string> chain_in_words(const SchedulingProblem& problem, const Trace& trace,
                                         const CriticalChain& chain) {
   constexpr std::size_t kShown = 12;
-  std::vector<const ChainLink*> longest;
-  for (const ChainLink& l : chain.links) longest.push_back(&l);
-  std::stable_sort(longest.begin(), longest.end(), [](const ChainLink* a, const ChainLink* b) {
-    return a->end - a->start > b->end - b->start;
-  });
-  if (longest.size() > kShown) longest.resize(kShown);
-  std::sort(longest.begin(), longest.end());
-  std::vector<std::string> lines;
-  for (const ChainLink* l : longest) {
-    const bool unit_less = problem.graph.unit_less;
+  struct Part {
     std::string what;
-    if (l->step == ChainStep::transfer) {
-      const TransferEvent& e = trace.transfers[l->event];
-      what = fmt::format("transfer {} -> {} of {}", problem.platform.memories[e.from].name,
-                         problem.platform.memories[e.to].name,
-                         show_bytes(static_cast<double>(problem.graph.data(e.data).size.value), false));
-      if (unit_less) what = what.substr(0, what.rfind(" of "));
+    const ChainLink* first;
+    std::size_t steps;
+    double start, end;
+  };
+  std::vector<Part> parts;
+  for (const ChainLink& l : chain.links) {
+    std::string what = step_in_words(problem, trace, l);
+    if (!parts.empty() && parts.back().what == what) {
+      ++parts.back().steps;
+      parts.back().end = l.end;
     } else {
-      const TaskEvent& e = trace.tasks[l->event];
-      what = fmt::format("{}{} on {}", l->step == ChainStep::wait ? "wait before " : "",
-                         problem.graph.task_name(e.task), problem.platform.workers[e.worker].name);
+      parts.push_back({std::move(what), &l, 1, l.start, l.end});
     }
-    lines.push_back(fmt::format("{}: {} from {}, after {}", what, show_time(l->end - l->start, unit_less),
-                                show_time(l->start, unit_less), name_of(l->after)));
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.end - a.start > b.end - b.start; });
+  if (parts.size() > kShown) parts.resize(kShown);
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const Part& a, const Part& b) { return a.start < b.start; });
+  std::vector<std::string> lines;
+  for (const Part& p : parts) {
+    const bool unit_less = problem.graph.unit_less;
+    const bool one_task = p.steps == 1 && p.first->step == ChainStep::task;
+    std::string line =
+        one_task      ? fmt::format("{} on {}", problem.graph.task_name(trace.tasks[p.first->event].task),
+                                    problem.platform.workers[trace.tasks[p.first->event].worker].name)
+        : p.steps > 1 ? fmt::format("{} x {}", p.steps, p.what)
+                      : p.what;
+    line += fmt::format(": {} ({:.1f} %), from {}", show_time(p.end - p.start, unit_less),
+                        trace.makespan > 0 ? 100 * (p.end - p.start) / trace.makespan : 0.0,
+                        show_time(p.start, unit_less));
+    lines.push_back(line + fmt::format(", {}", name_of(p.first->after)));
   }
   return lines;
 }

@@ -186,8 +186,10 @@ class Walk {
 }  // namespace
 
 std::string_view name_of(ChainReason reason) {
-  constexpr std::string_view names[] = {"begin",      "predecessor", "worker",  "data",
-                                        "copy queue", "room",        "decision"};
+  constexpr std::string_view names[] = {
+      "at the start of the run",        "after a predecessor",      "after the task before it on the worker",
+      "after its data arrived",         "after the copy before it", "after room was made",
+      "when the scheduler asked for it"};
   return names[static_cast<std::size_t>(reason)];
 }
 

@@ -21,6 +21,7 @@ enum class ChainReason : std::uint8_t {
   room,         ///< room in the memory
   decision,     ///< none of these: the scheduler gave it out, or the runtime started it, at that time
 };
+/// "after a predecessor", ...
 std::string_view name_of(ChainReason reason);
 
 struct ChainLink {

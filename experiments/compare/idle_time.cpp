@@ -152,7 +152,8 @@ IdleTime idle_time(const SchedulingProblem& problem, const Trace& trace) {
     if (free[w] >= trace.makespan) continue;
     const double nothing = droughts.of(problem.platform.workers[w].kind).within(free[w], trace.makespan);
     result.by_worker[w].lost[index_of(LostCause::nothing_ready)] += nothing;
-    result.by_worker[w].lost[index_of(LostCause::no_work)] += trace.makespan - free[w] - nothing;
+    result.by_worker[w].lost[index_of(LostCause::no_work)] +=
+        std::max(0.0, trace.makespan - free[w] - nothing);
   }
   return result;
 }

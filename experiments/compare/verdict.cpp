@@ -34,7 +34,8 @@ constexpr const char* kLosing[kLostCauses] = {"waiting for a predecessor", "wait
                                               "waiting for memory",        "with nothing ready",
                                               "without being given work",  "to the runtime's overhead"};
 
-/// "12 % waiting for data and 3.0 % with nothing ready": shares of the kind's time, the largest two of at least 0.5
+/// "12 % waiting for data and 3.0 % with nothing ready": shares of the kind's time, the largest two of at
+/// least 0.5
 /// %.
 std::string losses(const WorkerTime& time) {
   std::vector<std::size_t> order;
@@ -45,9 +46,8 @@ std::string losses(const WorkerTime& time) {
   if (order.size() > 2) order.resize(2);
   std::vector<std::string> parts;
   for (const std::size_t i : order)
-    parts.push_back(
-        fmt::format("{} {}", percent(time.lost[i] / time.total()), kLosing[i]));
-  return parts.empty() ? "almost no time lost" : fmt::format("{}", fmt::join(parts, " and "));
+    parts.push_back(fmt::format("{} {}", percent(time.lost[i] / time.total()), kLosing[i]));
+  return parts.empty() ? "almost nothing" : fmt::format("{}", fmt::join(parts, " and "));
 }
 
 std::string who_wins(const ComparisonCase& c) {
