@@ -59,6 +59,18 @@ TEST(Import, ShapeArithmeticFoldsWhenTheBatchIsBound) {
   EXPECT_EQ(bound.type(bound.outputs[0]).to_string(), "float32 [4, 6]");
 }
 
+TEST(Import, ReshapesToASingleSampleFollowTheBatch) {
+  OnnxModel m;
+  m.input("x", {1, 2, 3});
+  m.ints("target", {1, -1});
+  m.node("Reshape", {"x", "target"}, {"y"});
+  m.output("y");
+  Binding four;
+  four.batch = 4;
+  const Graph bound = bind(import_model(m), toy_layers(), four);
+  EXPECT_EQ(bound.type(bound.outputs[0]).to_string(), "float32 [4, 6]");
+}
+
 TEST(Import, SpatialOperatorsAreBracketedWhenBound) {
   // x [1, 2, 1, 2] = 0 1 | 2 3; SpatialToy gives channel + 10 x, so 0 10 | 21 31 in ONNX's order
   OnnxModel m;

@@ -25,6 +25,7 @@ class Binder {
     out_.onnx_order = false;
     onnx_order_ = source.onnx_order;
     bind_inputs(out_, binding_);
+    rebatched_ = is_rebatched(source);
     for (ValueId v : out_.inputs) check_size(*out_.values[v].type, "graph input " + out_.values[v].name);
     std::vector<ValueId> ids(source.values.size());
     std::iota(ids.begin(), ids.end(), 0);
@@ -36,6 +37,28 @@ class Binder {
   }
 
  private:
+  /// Whether the model was exported for one sample and gets a batch now.
+  bool is_rebatched(const Graph& source) const {
+    const auto one = [&](ValueId v) {
+      const auto& declared = source.values[v].type;
+      return declared && declared->shape.rank() > 0 && declared->shape[0] == 1 &&
+             out_.values[v].type->shape[0] == binding_.batch;
+    };
+    return binding_.batch > 1 && std::any_of(source.inputs.begin(), source.inputs.end(), one);
+  }
+
+  /// A model exported for one sample reshapes to [1, ...]; with a batch that would run the samples into one.
+  void widen_reshape(Node& node) {
+    const Tensor* target = node.inputs.size() == 2 ? out_.constant(node.inputs[1]) : nullptr;
+    if (target == nullptr || node.inputs[0] == kAbsent || target->shape().rank() != 1) return;
+    const Shape& shape = out_.type(node.inputs[0]).shape;
+    std::vector<std::int64_t> dims = target->to_int64();
+    if (dims.size() < 2 || dims[0] != 1 || shape.rank() < 2 || shape[0] != binding_.batch) return;
+    dims[0] = binding_.batch;
+    node.inputs[1] =
+        out_.add_constant(node.name + "/batched", Tensor::of<std::int64_t>(target->shape(), dims));
+  }
+
   void walk(const Graph& source, std::vector<ValueId>& ids) {
     const auto translate = [&](std::vector<ValueId>& list) {
       for (ValueId& v : list)
@@ -85,6 +108,7 @@ class Binder {
   void add(Node node) {
     if (node.op == "Shape" || node.op == "Size") return fold_shape(node);
     if (node.attributes.has("broadcast_axis")) align_operand(node);
+    if (rebatched_ && node.op == "Reshape") widen_reshape(node);
     const Layer& layer = layers_.at(node);
     const bool spatial = onnx_order_ && layer.layout == LayoutRule::channels_last && !node.inputs.empty() &&
                          node.inputs[0] != kAbsent && out_.type(node.inputs[0]).shape.rank() > 2;
@@ -207,6 +231,7 @@ class Binder {
   const Binding& binding_;
   Graph out_;
   bool onnx_order_ = false;
+  bool rebatched_ = false;
   Folder folder_;
 };
 

@@ -10,6 +10,7 @@ namespace espalier {
 /// What is fixed when a graph is made static.
 struct Binding {
   /// Extent of axis 0 of every graph input whose extent there is symbolic or 1. 0: leave symbolic ones at 1.
+  /// Where a 1 was replaced, a Reshape of the batch to a constant [1, ...] is one to [batch, ...].
   std::int64_t batch = 0;
   /// Extents by the name of the symbolic dimension; wins over `batch`.
   std::map<std::string, std::int64_t> dims;
