@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "graphs/base/error.hpp"
@@ -9,6 +10,7 @@
 #include "runtime/starpu/network_session.hpp"
 #include "runtime/task_graph/lower.hpp"
 #include "runtime/task_graph/micro_batches.hpp"
+#include "runtime/task_graph/segment.hpp"
 
 namespace espalier {
 namespace {
@@ -20,18 +22,42 @@ double median_of(std::vector<double> values) {
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/// Cuts the network; integer inputs whose values are given become constants where shapes depend on them.
+constexpr double kUnitSeconds = 0.3e-3;  ///< a micro-batch shorter than this is mostly the runtime's work
+
+/// The size that makes a micro-batch of `samples` samples and `seconds` long enough, every worker still
+/// having one.
+std::int64_t enlarged(std::int64_t samples, double seconds, std::int64_t batch, unsigned workers) {
+  const double factor = std::ceil(kUnitSeconds / std::max(seconds, 1e-9));
+  const std::int64_t share = (batch + workers - 1) / std::max(1U, workers);
+  return std::max(samples, factor >= static_cast<double>(share)
+                               ? share
+                               : std::min(share, samples * static_cast<std::int64_t>(factor)));
+}
+
+/// Cuts the network; a size of 0 is chosen by the time of a micro-batch.
+MicroBatches cut_with(const Graph& network, const LayerTable& layers, const RunRequest& request,
+                      const Binding& binding, std::int64_t batch) {
+  const bool chosen = request.micro_batch == 0;
+  const std::int64_t first = chosen ? choose_micro_batch(batch, request.machine.cores) : request.micro_batch;
+  MicroBatches cut = cut_batch(network, layers, binding, batch, first);
+  if (!chosen || cut.units.size() <= request.machine.cores) return cut;
+  double seconds = 0;
+  for (const double s : estimate_node_seconds(*cut.variants[0].graph, layers, first, {})) seconds += s;
+  const std::int64_t larger = enlarged(first, seconds, batch, request.machine.cores);
+  return larger > first ? cut_batch(network, layers, binding, batch, larger) : std::move(cut);
+}
+
+/// Integer inputs whose values are given become constants where shapes depend on them.
 MicroBatches cut_network(const Graph& network, const LayerTable& layers, const RunRequest& request,
-                         std::int64_t& batch, std::int64_t micro_batch) {
+                         std::int64_t& batch) {
   Binding binding = binding_for(network, request.inputs, request.dims, batch);
-  if (micro_batch == 0) micro_batch = choose_micro_batch(batch, request.machine.cores);
   try {
-    return cut_batch(network, layers, binding, batch, micro_batch);
+    return cut_with(network, layers, request, binding, batch);
   } catch (const InputError&) {
     for (const auto& [name, tensor] : request.inputs)
       if (!is_float(tensor.dtype()) && tensor.elements() <= 4096) binding.values[name] = tensor;
     if (binding.values.empty()) throw;
-    return cut_batch(network, layers, binding, batch, micro_batch);
+    return cut_with(network, layers, request, binding, batch);
   }
 }
 
@@ -114,7 +140,7 @@ RunReport run_network(const Graph& network, const LayerTable& layers, const RunR
     full.machine.cores = std::min(starpu::machine_cores(), starpu::library_core_limit());
   RunReport report;
   report.batch = request.batch;
-  const MicroBatches cut = cut_network(network, layers, full, report.batch, request.micro_batch);
+  const MicroBatches cut = cut_network(network, layers, full, report.batch);
   LoweringOptions lowering;
   lowering.workers = full.machine.cores;
   lowering.slots = slots_for(cut, full.machine.cores);

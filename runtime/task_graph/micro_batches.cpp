@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "graphs/base/error.hpp"
+#include "runtime/platform/host_memory.hpp"
 
 namespace espalier {
 namespace {
@@ -63,6 +64,16 @@ std::string check_node(const Graph& a, const Graph& b, const Node& node, const s
       return fmt::format("node {} ({}) computes across the samples of a batch", node.name, node.op);
   }
   return {};
+}
+
+/// Inputs and outputs of all micro-batches are in memory together.
+void require_io_memory(const Graph& part, std::int64_t batch, std::int64_t parts) {
+  double bytes = 0;
+  for (const auto* side : {&part.inputs, &part.outputs})
+    for (const ValueId v : *side) bytes += static_cast<double>(part.type(v).bytes());
+  bytes *= static_cast<double>(parts);
+  require_memory(bytes > 9e18 ? std::int64_t{7} << 60 : static_cast<std::int64_t>(bytes),
+                 fmt::format("a batch of {}", batch));
 }
 
 }  // namespace
@@ -144,6 +155,7 @@ MicroBatches cut_batch(const Graph& network, const LayerTable& layers, const Bin
   cut.input_axes = axes.inputs;
   cut.output_axes = axes.outputs;
   add(micro_batch);
+  require_io_memory(*cut.variants[0].graph, batch, batch / micro_batch);
   cut.units.assign(static_cast<std::size_t>(batch / micro_batch), 0);
   if (batch % micro_batch != 0) {
     add(batch % micro_batch);
