@@ -64,7 +64,8 @@ TEST(CriticalChain, IsContiguousFromZeroToTheMakespanOnRandomGraphs) {
       EXPECT_NEAR(chain.links.back().end, result.trace.makespan, slack);
       for (std::size_t i = 1; i < chain.links.size(); ++i)
         EXPECT_NEAR(chain.links[i].start, chain.links[i - 1].end, slack);
-      EXPECT_NEAR(chain.task_seconds + chain.transfer_seconds + chain.wait_seconds, result.trace.makespan, slack);
+      EXPECT_NEAR(chain.task_seconds + chain.transfer_seconds + chain.wait_seconds, result.trace.makespan,
+                  slack);
     }
   }
 }

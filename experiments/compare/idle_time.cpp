@@ -93,7 +93,7 @@ LostTimes split_gap(const TaskEvent& e, double free, const Drought& drought) {
   const double ready = std::clamp(e.ready, free, e.start);
   const double room = std::clamp(e.memory_ready, ready, e.start);
   const double data = std::clamp(e.data_ready, room, e.start);
-  const double nothing = drought.within(free, ready);
+  const double nothing = std::min(drought.within(free, ready), ready - free);
   lost[index_of(LostCause::nothing_ready)] = nothing;
   lost[index_of(LostCause::predecessor)] = ready - free - nothing;
   lost[index_of(LostCause::memory)] = room - ready;

@@ -27,7 +27,8 @@ TEST(IdleTime, CutsTheGapAtReadyRoomAndData) {
   // worker 1: task 2 ready at 0, starts at 3, ends at 10
   trace.tasks = {{0, 0, 0, 1, 0, 0, 0}, {1, 0, 7.5, 10, 2, 7, 4}, {2, 1, 3, 10, 0, 0, 0}};
   const IdleTime idle = idle_time(c.problem(), trace);
-  // the gap [1, 7.5]: [1, 2] its predecessor runs while task 2 is ready; [2, 4] room; [4, 7] data; [7, 7.5] late
+  // the gap [1, 7.5]: [1, 2] its predecessor runs while task 2 is ready; [2, 4] room; [4, 7] data; [7, 7.5]
+  // late
   const WorkerTime& w = idle.by_worker[0];
   EXPECT_DOUBLE_EQ(w.busy, 1 + 2.5);
   EXPECT_DOUBLE_EQ(lost(w, LostCause::predecessor), 1);
@@ -50,7 +51,8 @@ TEST(IdleTime, NothingReadyIsToldFromAPredecessorAndFromNoWork) {
   // task 2 gets ready at 6, starts at 8 on worker 0, ends at 10
   trace.tasks = {{0, 0, 0, 4, 0, 0, 0}, {1, 1, 4, 6, 4, 4, 4}, {2, 0, 8, 10, 6, 8, 6}};
   const IdleTime idle = idle_time(c.problem(), trace);
-  // worker 1: [0, 4] nothing ready; behind its task: [6, 8] task 2 is ready but not given to it, [8, 10] nothing
+  // worker 1: [0, 4] nothing ready; behind its task: [6, 8] task 2 is ready but not given to it, [8, 10]
+  // nothing
   EXPECT_DOUBLE_EQ(lost(idle.by_worker[1], LostCause::nothing_ready), 4 + 2);
   EXPECT_DOUBLE_EQ(lost(idle.by_worker[1], LostCause::no_work), 2);
   // worker 0: [4, 6] nothing ready, [6, 8] data

@@ -9,6 +9,7 @@ namespace {
 
 std::string percent(double share) {
   const double p = 100 * share;
+  if (p > 0 && p < 0.05) return "less than 0.1 %";
   return p != 0 && p < 9.95 ? fmt::format("{:.1f} %", p) : fmt::format("{:.0f} %", p);
 }
 

@@ -5,9 +5,12 @@
 #include <map>
 
 #include "experiments/compare/curves.hpp"
+#include "schedulers/common/deadline.hpp"
 
 namespace espalier {
 namespace {
+
+constexpr std::size_t kLeastTried = 4;
 
 struct Candidate {
   Saving::What what;
@@ -116,7 +119,7 @@ GroupedGraph group_by_layer(const TaskGraph& graph) {
 }
 
 Savings what_would_help(const SchedulingProblem& problem, const SimulationResult& result,
-                        const CriticalChain& chain, std::size_t operations) {
+                        const CriticalChain& chain, std::size_t operations, double seconds) {
   Savings savings;
   savings.how = result.plan ? "allocation and order of the plan kept" : "the policy decides anew";
   const double makespan = result.trace.makespan;
@@ -124,9 +127,10 @@ Savings what_would_help(const SchedulingProblem& problem, const SimulationResult
   const GroupedGraph grouped = group_by_layer(problem.graph);
   const std::vector<Candidate> candidates = candidates_of(problem, grouped, result.trace, chain);
   savings.candidates = candidates.size();
-  const std::size_t count =
-      std::min(candidates.size(), std::clamp<std::size_t>(operations / problem.graph.task_count(), 4, 40));
-  for (std::size_t i = 0; i < count; ++i) {
+  const std::size_t count = std::min(
+      candidates.size(), std::clamp<std::size_t>(operations / problem.graph.task_count(), kLeastTried, 40));
+  const Deadline deadline(seconds);
+  for (std::size_t i = 0; i < count && (i < kLeastTried || !deadline.passed()); ++i) {
     const Candidate& c = candidates[i];
     Saving s{c.what, {}, 0, 0, c.chain};
     if (c.what == Saving::What::link) {

@@ -25,9 +25,10 @@ struct Savings {
 
 /// Candidates are the layers (codelets where the graph has no layers) and links with the most time on the
 /// critical chain, then with the most time at all; as many are tried as `operations` simulated tasks allow,
-/// at least 4 and at most 40. A static scheduler's plan is carried out in its order.
+/// at least 4 and at most 40; behind the first 4 also `seconds` of wall time end it, which slow policies on
+/// large graphs reach. A static scheduler's plan is carried out in its order.
 Savings what_would_help(const SchedulingProblem& problem, const SimulationResult& result,
-                        const CriticalChain& chain, std::size_t operations = 4'000'000);
+                        const CriticalChain& chain, std::size_t operations = 4'000'000, double seconds = 5);
 
 /// The same graph with a cost class for each pair of class and layer (codelet where there are none), so that
 /// one layer's tasks can be given other times. group_of[class] is the layer's or codelet's place in `names`.

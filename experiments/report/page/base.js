@@ -30,6 +30,7 @@ function digits(value, most = 4) {
 }
 const percent = (share, places = 1) => {
   const p = 100 * share, size = Math.abs(p);
+  if (size > 0 && size < 0.05) return "< 0.1 %";
   return `${size >= 100 || size === 0 ? p.toFixed(0) : p.toFixed(size < 9.95 ? places : 0)} %`;
 };
 // The unit that suits `scale` (seconds), as [factor, name].
@@ -60,6 +61,9 @@ function bytes(value, plain = view.c.unitless) {
   return `${digits(value * factor)}\u202f${unit}`;
 }
 
+// Long names may break behind an underscore, a point or a slash.
+const breakable = (name) => name.split(/(?<=[_./>])/).flatMap((part, i) => i ? [el("wbr"), part] : [part]);
+
 function unpack(text, type) {
   const raw = atob(text), buffer = new Uint8Array(raw.length);
   for (let i = 0; i < raw.length; ++i) buffer[i] = raw.charCodeAt(i);
@@ -80,7 +84,7 @@ function ticks(from, to, count) {
 
 const tip = document.getElementById("tip");
 function showTip(x, y, lines) {
-  tip.replaceChildren(...lines.map((line, i) => el(i === 0 ? "b" : "span", {}, [line, el("br")])));
+  tip.replaceChildren(...lines.map((line, i) => i === 0 ? el("b", {}, line) : el("span", {}, [line, el("br")])));
   tip.hidden = false;
   const width = document.documentElement.clientWidth, box = tip.getBoundingClientRect();
   const left = Math.max(8, Math.min(x + 14, width - box.width - 8));

@@ -16,7 +16,7 @@ function barsOf(row) {  // unpacked once for each row
   const lanes = new Map();
   for (let i = 0; i < x.start.length; ++i) {
     const key = `${x.from[i]}>${x.to[i]}`;
-    if (!lanes.has(key)) lanes.set(key, { name: `${view.c.memories[x.from[i]].name} → ${view.c.memories[x.to[i]].name}`, items: [], sum: 0 });
+    if (!lanes.has(key)) lanes.set(key, { name: `${view.c.memories[x.from[i]].name}→${view.c.memories[x.to[i]].name}`, items: [], sum: 0 });
     lanes.get(key).items.push(i);
     lanes.get(key).sum += x.end[i] - x.start[i];
   }
@@ -47,8 +47,8 @@ function rowsOf(b) {
 
 const PATTERN_CACHE = new Map();
 function gapFill(context, cause) {
-  const ink = colour(`--${cause}`), key = cause + ink;
-  if (PATTERN_CACHE.has(key)) return PATTERN_CACHE.get(key);
+  if (PATTERN_CACHE.has(cause)) return PATTERN_CACHE.get(cause);
+  const ink = colour(`--${cause}`);
   const tile = document.createElement("canvas");
   tile.width = tile.height = 8;
   const t = tile.getContext("2d");
@@ -61,13 +61,13 @@ function gapFill(context, cause) {
   else if (cause === "overhead") { t.moveTo(4, 0); t.lineTo(4, 8); }
   else { t.moveTo(0, 4); t.lineTo(8, 4); t.globalAlpha = .6; }
   if (cause === "data") t.fill(); else t.stroke();
-  PATTERN_CACHE.set(key, context.createPattern(tile, "repeat"));
-  return PATTERN_CACHE.get(key);
+  PATTERN_CACHE.set(cause, context.createPattern(tile, "repeat"));
+  return PATTERN_CACHE.get(cause);
 }
 
 function layout(canvas) {
   const b = barsOf(view.row), rows = rowsOf(b), width = canvas.clientWidth;
-  const left = width < 520 ? 64 : 128;
+  const left = width < 520 ? 78 : 136;
   let y = 6;
   let lanes = false;
   for (const r of rows) {
@@ -132,8 +132,13 @@ function drawNames(p) {
     if (r.y - last < 10) continue;
     last = r.y;
     const room = p.left - 8;
-    let name = p.width < 520 ? r.name.replace(" → ", "→") : r.name;
-    while (name.length > 3 && g.measureText(name).width > room) name = name.slice(0, -2) + "…";
+    const parts = r.name.split("→"), text = () => parts.join("→");
+    while (g.measureText(text()).width > room) {  // the longer side loses its beginning: names differ at their ends
+      const i = parts.length > 1 && parts[1].length > parts[0].length ? 1 : 0;
+      if (parts[i].length < 3) break;
+      parts[i] = "…" + parts[i].slice(2);
+    }
+    const name = text();
     g.fillText(name, p.left - 6, r.y + r.height / 2 + 4);
   }
 }
@@ -172,7 +177,7 @@ function drawWorker(p, r) {
       const room = Math.min(x1, p.width - 8) - Math.max(x0, p.left) - 8;
       if (room > 22) {
         let label = text;
-        while (label.length > 2 && g.measureText(label).width > room) label = label.slice(0, -2) + "…";
+        while (label.length > 2 && g.measureText(label).width > room) label = "…" + label.slice(2);  // names differ at their ends
         const full = !gantt.critical || critical;
         g.fillStyle = full ? "#fff" : p.ink;
         if (label.length > 2) g.fillText(label, Math.max(x0, p.left) + 4, r.y + r.height / 2 + (critical ? 2 : 4));

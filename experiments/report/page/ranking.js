@@ -2,15 +2,15 @@
 
 function showVerdict() {
   const c = view.c, first = c.rows[0];
-  const figures = [["Winner", first.scheduler, first.family], ["Makespan", time(first.makespan), c.unitless ? "the file's own unit" : ""],
+  const figures = [["Winner", breakable(first.scheduler), first.family], ["Makespan", time(first.makespan), c.unitless ? "the file's own unit" : ""],
     ["Above the best bound", c.bound > 0 ? percent(first.gap) : "–", `${time(c.bound)}, ${c.boundName}`]];
   if (first.throughput > 0) figures.push(["Throughput", `${digits(first.throughput)} /s`, "samples"]);
-  if (c.rows.length > 1) {
-    const second = c.rows[1];
+  const second = c.rows.find((r) => r.makespan > first.makespan * (1 + 1e-9));
+  if (second) {
     figures.push(["Ahead of the second", percent(second.makespan / first.makespan - 1), second.scheduler]);
   }
   const list = el("dl", { class: "figures" }, figures.map(([name, value, note]) =>
-    el("div", {}, [el("dt", {}, name), el("dd", {}, [value, note ? el("small", {}, note) : null])])));
+    el("div", {}, [el("dt", {}, name), el("dd", {}, [...[].concat(value), note ? el("small", {}, note) : null])])));
   show("verdict", list, ...c.verdict.map((sentence) => el("p", {}, sentence)));
 }
 
@@ -39,7 +39,7 @@ function showRanking() {
     ...c.kinds.map((k) => el("th", { scope: "col", class: "rare wide" }, `Busy ${k.name}`)),
     real ? el("th", { scope: "col" }, "Real") : null]);
   const rows = c.rows.map((r) => el("tr", { class: r === view.row ? "chosen" : null }, [
-    el("td", { class: "wide" }, el("button", { class: "name", title: r.about, onclick: () => choose(r) }, r.scheduler)),
+    el("td", { class: "wide" }, el("button", { class: "name", title: r.about, onclick: () => choose(r) }, breakable(r.scheduler))),
     engines ? el("td", { class: "left" }, r.engine) : null,
     el("td", { class: "bar" }, rankBar(r, most)),
     el("td", {}, time(r.makespan)), el("td", {}, r.proven ? "optimal" : percent(r.gap)),
@@ -92,7 +92,7 @@ function showLost() {
     const t = times(r), total = t.reduce((a, v) => a + v, 0) || 1;
     const parts = [["busy", "computing", t[0] / total], ...CAUSES.map(([name, text], i) => [name, text, t[i + 1] / total])];
     const label = parts.filter((p) => p[2] > 0).map((p) => `${p[1]} ${percent(p[2])}`).join(", ");
-    rows.append(el("div", { class: "label" }, r.scheduler), stackBar(parts, `${r.scheduler}: ${label}`));
+    rows.append(el("div", { class: "label" }, breakable(r.scheduler)), stackBar(parts, `${r.scheduler}: ${label}`));
   }
   show("lost", el("div", { class: "tools" }, [el("label", { for: "lost-kind" }, "Time of"), pick]), legend, rows,
     el("p", { class: "note" }, "Each bar is the whole time of the workers. The gap before a task is cut at the times at which it was ready, had room, and had its data. " +
@@ -102,7 +102,7 @@ function showLost() {
 function horizontal(rows) {  // [label, share of the track, text, title]
   const box = el("div", { class: "hbars" });
   for (const [label, share, text, title] of rows)
-    box.append(el("div", { class: "label", title }, label),
+    box.append(el("div", { class: "label", title }, breakable(label)),
       el("div", { class: "track" }, el("div", { class: "fill", style: `width:${Math.max(0, Math.min(100, 100 * share))}%` })),
       el("div", { class: "value" }, text));
   return box;
@@ -114,7 +114,7 @@ function showHelp() {
   if (tried.length === 0) return;
   const most = Math.max(1e-9, ...tried.map((t) => t.saved));
   show("help", el("p", {}, `Makespan of ${view.c.rows[0].scheduler} simulated again, each time with one of these in half the time:`),
-    horizontal(tried.map((t) => [`${t.what} ${t.name}`, t.saved / most, Math.abs(t.saved) < 5e-5 ? "no change" : `${t.saved > 0 ? "−" : "+"}${percent(Math.abs(t.saved))}`,
+    horizontal(tried.map((t) => [`${t.what} ${t.name}`, t.saved / most, Math.abs(t.saved) < 5e-4 ? "no change" : `${t.saved > 0 ? "−" : "+"}${percent(Math.abs(t.saved))}`,
       `makespan ${time(t.makespan)}`])),
     el("p", { class: "note" }, `${s.tried.length} of ${s.candidates} ${view.c.layers.length ? "layers" : "codelets"} and links tried, those with the most time on the critical chain first; ${s.how}. A “+” means that the order, made for other times, suits these worse.`));
 }
@@ -126,10 +126,10 @@ function showOverview() {
   for (const c of data.cases) for (const r of c.rows) if (!names.includes(r.scheduler)) names.push(r.scheduler);
   const head = el("tr", {}, [el("th", { scope: "col" }, "Gap to the best bound"),
     ...data.cases.map((c, i) => el("th", { scope: "col" }, el("button", { class: "name", onclick: () => chooseCase(i) }, `${c.graph} on ${c.platform}`)))]);
-  const rows = names.map((n) => el("tr", {}, [el("td", {}, n), ...data.cases.map((c) => {
+  const rows = names.map((n) => el("tr", {}, [el("td", {}, breakable(n)), ...data.cases.map((c) => {
     const r = c.rows.find((x) => x.scheduler === n);
     return el("td", {}, r ? el("span", { class: r.makespan <= c.rows[0].makespan * (1 + 1e-9) ? "cell first" : "cell" }, percent(r.gap)) : "–");
   })]));
-  show("overview", el("div", { class: "scroll" }, el("table", {}, [el("thead", {}, head), el("tbody", {}, rows)])),
+  show("overview", el("div", { class: "scroll" }, el("table", { class: "overview" }, [el("thead", {}, head), el("tbody", {}, rows)])),
     el("p", { class: "note" }, "The shortest makespan of each column stands out."));
 }
