@@ -5,6 +5,7 @@ namespace espalier {
 void add_classify_command(CLI::App& app, int& exit_code);
 void add_compare_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
+void add_fit_costs_command(CLI::App& app, int& exit_code);
 void add_inspect_command(CLI::App& app, int& exit_code);
 void add_list_command(CLI::App& app, int& exit_code);
 void add_plan_command(CLI::App& app, int& exit_code);
@@ -15,6 +16,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_classify_command(app, exit_code);
   add_compare_command(app, exit_code);
   add_doctor_command(app, exit_code);
+  add_fit_costs_command(app, exit_code);
   add_inspect_command(app, exit_code);
   add_list_command(app, exit_code);
   add_plan_command(app, exit_code);
