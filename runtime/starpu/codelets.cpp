@@ -15,6 +15,11 @@ std::uint32_t footprint_of(starpu_task* task) {
 
 }  // namespace
 
+const TaskBody* body_of(const starpu_task* task) {
+  const bool ours = task->cl != nullptr && task->cl->cpu_funcs[0] == run_body;
+  return ours ? static_cast<const TaskBody*>(task->cl_arg) : nullptr;
+}
+
 starpu_codelet* CodeletTable::get(const std::string& name) {
   if (const auto it = by_name_.find(name); it != by_name_.end()) return &it->second->codelet;
   Entry& entry = entries_.emplace_back();

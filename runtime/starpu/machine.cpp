@@ -12,6 +12,7 @@
 
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/codelets.hpp"
+#include "runtime/starpu/own_policy.hpp"
 #include "runtime/starpu/starpu_check.hpp"
 #include "runtime/starpu/starpu_detail.hpp"
 #include "runtime/starpu/starpu_info.hpp"
@@ -47,7 +48,10 @@ starpu_conf configuration(const MachineOptions& options, unsigned cores) {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.precedence_over_environment_variables = 1;
-  conf.sched_policy_name = options.policy.c_str();
+  if (options.policy == kOwnPolicy)
+    conf.sched_policy = own_policy();
+  else
+    conf.sched_policy_name = options.policy.c_str();
   conf.ncpus = static_cast<int>(cores);
   conf.ncuda = 0;
   conf.nopencl = 0;
@@ -86,7 +90,8 @@ std::vector<std::string> available_policies() {
 
 Machine::Machine(const MachineOptions& options) : policy_(options.policy) {
   const auto names = available_policies();
-  if (std::find(names.begin(), names.end(), options.policy) == names.end())
+  const bool own = options.policy == kOwnPolicy;
+  if (!own && std::find(names.begin(), names.end(), options.policy) == names.end())
     throw InputError(fmt::format("StarPU {} has no scheduling policy \"{}\"; it has {}",
                                  starpu_info().version, options.policy, fmt::join(names, ", ")));
   const unsigned present = machine_cores(), limit = library_core_limit();
@@ -134,6 +139,25 @@ Machine::Work::Work() {
 
 Machine::Work::~Work() {
   starpu_pause();
+}
+
+Machine::Drive::Drive(TaskDriver* driver) : driver_(driver) {
+  if (driver_ == nullptr) return;
+  driver_->begin();
+  set_driver(driver_);
+}
+
+Machine::Drive::~Drive() {
+  if (driver_ == nullptr) return;
+  release();
+  starpu_task_wait_for_all();
+  set_driver(nullptr);
+}
+
+void Machine::Drive::release() {
+  if (driver_ == nullptr) return;
+  driver_->release();
+  wake_workers();
 }
 
 }  // namespace espalier::starpu

@@ -9,12 +9,16 @@
 namespace espalier::starpu {
 
 class CodeletTable;
+class TaskDriver;
 
 /// Chosen from measurements, see docs/decisions.
 constexpr std::string_view kDefaultPolicy = "prio";
 
+/// Espalier's own StarPU policy, which needs a TaskDriver (SessionOptions::driver).
+constexpr std::string_view kOwnPolicy = "espalier";
+
 struct MachineOptions {
-  std::string policy{kDefaultPolicy};  ///< of StarPU's own
+  std::string policy{kDefaultPolicy};  ///< of StarPU's own, or kOwnPolicy
   unsigned cores = 0;                  ///< workers, one single-threaded worker a core; 0: every core
 };
 
@@ -44,6 +48,21 @@ class Machine {
     ~Work();
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
+  };
+
+  /// While it lives the driver (null: nobody) decides on its program's tasks. Destroyed, it releases the
+  /// driver and waits for all tasks.
+  class Drive {
+   public:
+    explicit Drive(TaskDriver* driver);
+    ~Drive();
+    Drive(const Drive&) = delete;
+    Drive& operator=(const Drive&) = delete;
+    /// TaskDriver::release().
+    void release();
+
+   private:
+    TaskDriver* driver_;
   };
 
  private:

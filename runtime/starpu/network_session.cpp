@@ -6,6 +6,7 @@
 
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/program_tasks.hpp"
+#include "runtime/starpu/task_driver.hpp"
 
 namespace espalier::starpu {
 namespace {
@@ -38,6 +39,7 @@ TensorType whole_type(TensorType part, int axis, std::int64_t batch) {
 NetworkSession::NetworkSession(Machine& machine, std::shared_ptr<const NetworkProgram> program,
                                const LayerTable& layers, const SessionOptions& options)
     : machine_(machine),
+      driver_(options.driver),
       tasks_(std::make_unique<ProgramTasks>(machine, std::move(program), layers, options)) {}
 
 NetworkSession::~NetworkSession() = default;
@@ -91,12 +93,16 @@ RunStatistics NetworkSession::run() {
   const auto units = static_cast<std::uint32_t>(program().units.size());
   tasks_->reset_statistics();
   const Machine::Work work;
+  Machine::Drive drive(driver_);
   origin_ = seconds_now();
-  for (std::uint32_t u = 0; u < units && !tasks_->stopped(); ++u)
-    tasks_->submit(u, static_cast<int>(std::min<std::uint32_t>(units - u, 1U << 30)));
+  std::uint32_t submitted = 0;
+  for (; submitted < units && !tasks_->stopped(); ++submitted)
+    tasks_->submit(submitted, static_cast<int>(std::min<std::uint32_t>(units - submitted, 1U << 30)));
+  if (submitted < units) drive.release();
   starpu_task_wait_for_all();
   makespan_ = seconds_now() - origin_;
   tasks_->failure().rethrow();
+  if (driver_ != nullptr && driver_->error() != nullptr) std::rethrow_exception(driver_->error());
   RunStatistics statistics = tasks_->statistics();
   statistics.makespan = makespan_;
   statistics.interrupted = tasks_->stopped();
@@ -106,7 +112,7 @@ RunStatistics NetworkSession::run() {
 Trace NetworkSession::trace() const {
   Trace trace;
   trace.engine = "starpu";
-  trace.scheduler = "starpu:" + machine_.policy();
+  trace.scheduler = driver_ != nullptr ? driver_->name() : "starpu:" + machine_.policy();
   trace.makespan = makespan_;
   trace.tasks = tasks_->events(origin_);
   trace.peak_memory = {peak_memory()};

@@ -33,6 +33,8 @@ class NetworkSession {
   /// Memory of input k of one micro-batch, to be written in place between runs.
   std::span<std::byte> input_memory(std::uint32_t unit, std::size_t k);
 
+  /// Who decides from the next run on; null: StarPU's policy.
+  void set_driver(TaskDriver* driver) { driver_ = driver; }
   /// One batch. Throws what a kernel threw: InputError for data that it refuses, DeviceError otherwise.
   RunStatistics run();
   /// Events of the last run; needs SessionOptions::record_trace.
@@ -40,6 +42,7 @@ class NetworkSession {
 
  private:
   Machine& machine_;
+  TaskDriver* driver_;
   std::unique_ptr<ProgramTasks> tasks_;
   double origin_ = 0, makespan_ = 0;
 };

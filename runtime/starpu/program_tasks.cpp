@@ -66,11 +66,10 @@ void submit_task(starpu_codelet* codelet, TaskBody& body, std::span<const Handle
 class ProgramTasks::SegmentBody final : public TaskBody {
  public:
   SegmentBody(ProgramTasks& owner, std::uint32_t unit, std::uint32_t segment, TaskId task)
-      : TaskBody(owner.program_->tasks.class_of(task).footprint),
+      : TaskBody(owner.program_->tasks.class_of(task).footprint, owner.program_.get(), task),
         owner_(owner),
         variant_(owner.program_->units[unit].variant),
-        segment_(segment),
-        task_(task) {}
+        segment_(segment) {}
 
   void run(void** buffers, unsigned worker) noexcept override {
     if (owner_.failure_.happened() || owner_.stopped()) return;
@@ -89,7 +88,7 @@ class ProgramTasks::SegmentBody final : public TaskBody {
     state.kernel_seconds += end - start;
     ++state.tasks;
     if (state.record)
-      state.events.push_back({task_, static_cast<WorkerId>(worker), start, end, start, start, start});
+      state.events.push_back({task(), static_cast<WorkerId>(worker), start, end, start, start, start});
   }
 
   starpu_codelet* codelet = nullptr;
@@ -97,7 +96,6 @@ class ProgramTasks::SegmentBody final : public TaskBody {
  private:
   ProgramTasks& owner_;
   std::uint32_t variant_, segment_;
-  TaskId task_;
 };
 
 ProgramTasks::ProgramTasks(Machine& machine, std::shared_ptr<const NetworkProgram> program,

@@ -1,0 +1,134 @@
+#include "runtime/starpu/online_driver.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <fmt/format.h>
+#include <mutex>
+#include <utility>
+
+#include "graphs/base/error.hpp"
+#include "runtime/starpu/program_tasks.hpp"
+#include "runtime/starpu/starpu_detail.hpp"
+
+namespace espalier::starpu {
+namespace {
+
+constexpr double kPatience = 1;  ///< seconds for which a policy may keep ready tasks while nothing runs
+
+class OnlineDriver final : public TaskDriver, private RuntimeView {
+ public:
+  OnlineDriver(const void* program, const SchedulingProblem& problem, std::unique_ptr<OnlinePolicy> policy,
+               std::string name)
+      : TaskDriver(program), problem_(problem), policy_(std::move(policy)), name_(std::move(name)) {
+    problem_.costs.require_runnable(problem_.graph, problem_.platform);
+  }
+
+  void begin() override {
+    tasks_.assign(problem_.graph.task_count(), nullptr);
+    ends_.assign(problem_.platform.workers.size(), -1);
+    error_ = nullptr;
+    failed_ = false;
+    running_ = available_ = 0;
+    ready_ = 0;
+    origin_ = last_event_ = seconds_now();
+    policy_->begin(problem_, *this);
+    origin_ = last_event_ = seconds_now();
+  }
+
+  WorkerId push(starpu_task* task, TaskId id) override {
+    const std::lock_guard lock(mutex_);
+    starpu_push_task_end(task);
+    tasks_[id] = task;
+    ++available_;
+    last_event_ = seconds_now();
+    guarded([&] { policy_->ready(id); });
+    ready_.store(available_);
+    return kNoWorker;
+  }
+
+  starpu_task* pop(unsigned worker) override {
+    if (ready_.load() == 0 || worker >= ends_.size()) return nullptr;
+    const std::lock_guard lock(mutex_);
+    if (available_ == 0) return nullptr;
+    TaskId id = kNoTask;
+    if (!failed_) {
+      guarded([&] { id = policy_->pick(static_cast<WorkerId>(worker)); });
+      if (id != kNoTask && (id >= tasks_.size() || tasks_[id] == nullptr)) {
+        fail(fmt::format("policy {} gave out task {}, which is not ready", name_, id));
+      } else if (id == kNoTask && !failed_ && running_ == 0 && seconds_now() - last_event_ > kPatience) {
+        fail(fmt::format("policy {} keeps back {} ready tasks while nothing runs", name_, available_));
+      }
+    }
+    if (failed_) id = any_ready();
+    return id == kNoTask ? nullptr : give_out(id, worker);
+  }
+
+  void done(TaskId id, unsigned worker) override {
+    if (worker >= ends_.size()) return;
+    const std::lock_guard lock(mutex_);
+    ends_[worker] = -1;
+    --running_;
+    last_event_ = seconds_now();
+    guarded([&] { policy_->done(id, static_cast<WorkerId>(worker)); });
+  }
+
+  void release() override {}
+  std::exception_ptr error() const override { return error_; }
+  std::string name() const override { return name_; }
+
+ private:
+  double now() const override { return seconds_now() - origin_; }
+  double expected_free(WorkerId worker) const override { return std::max(ends_[worker], now()); }
+  bool is_valid(DataId, MemoryId memory) const override { return memory == STARPU_MAIN_RAM; }
+  bool is_arriving(DataId, MemoryId) const override { return false; }
+  void prefetch(TaskId, MemoryId) override {}  // all workers share main memory
+
+  template <class F>
+  void guarded(F&& call) noexcept {
+    if (failed_) return;
+    try {
+      call();
+    } catch (...) {
+      failed_ = true;
+      error_ = std::current_exception();
+    }
+  }
+  void fail(const std::string& what) {
+    failed_ = true;
+    error_ = std::make_exception_ptr(InternalError(what));
+  }
+  TaskId any_ready() const {
+    const auto it = std::find_if(tasks_.begin(), tasks_.end(), [](starpu_task* t) { return t != nullptr; });
+    return it == tasks_.end() ? kNoTask : static_cast<TaskId>(it - tasks_.begin());
+  }
+  starpu_task* give_out(TaskId id, unsigned worker) {
+    starpu_task* task = std::exchange(tasks_[id], nullptr);
+    ready_.store(--available_);
+    ++running_;
+    const Worker& w = problem_.platform.workers[worker];
+    ends_[worker] = now() + problem_.costs.seconds(problem_.graph.task(id).cost_class, w.kind) +
+                    problem_.platform.kinds[w.kind].task_overhead.value;
+    return task;
+  }
+
+  SchedulingProblem problem_;
+  std::unique_ptr<OnlinePolicy> policy_;
+  std::string name_;
+  std::mutex mutex_;
+  std::vector<starpu_task*> tasks_;  ///< ready and not given out, by task
+  std::vector<double> ends_;         ///< expected end of what a worker runs; -1: idle
+  std::atomic<std::size_t> ready_{0};
+  std::size_t available_ = 0, running_ = 0;
+  double origin_ = 0, last_event_ = 0;
+  bool failed_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
+std::unique_ptr<TaskDriver> make_online_driver(const void* program, const SchedulingProblem& problem,
+                                               std::unique_ptr<OnlinePolicy> policy, std::string name) {
+  return std::make_unique<OnlineDriver>(program, problem, std::move(policy), std::move(name));
+}
+
+}  // namespace espalier::starpu

@@ -1,0 +1,148 @@
+#include "runtime/starpu/own_policy.hpp"
+
+#include <atomic>
+#include <climits>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "runtime/starpu/codelets.hpp"
+
+namespace espalier::starpu {
+namespace {
+
+// Workers of a StarPU without blocking drivers look for tasks by themselves.
+#if defined(STARPU_NON_BLOCKING_DRIVERS) && !defined(STARPU_SIMGRID)
+constexpr bool kWorkersSleep = false;
+#else
+constexpr bool kWorkersSleep = true;
+#endif
+
+/// First come, first served, for what no driver knows. The number of tasks is read without the lock: an idle
+/// worker that polls does not hinder those that push.
+class CommonQueue {
+ public:
+  void push(starpu_task* task) {
+    const std::lock_guard lock(mutex_);
+    starpu_push_task_end(task);
+    tasks_.push_back(task);
+    size_.store(tasks_.size());
+  }
+  starpu_task* pop(unsigned worker) {
+    if (size_.load() == 0) return nullptr;
+    const std::lock_guard lock(mutex_);
+    for (auto it = tasks_.begin(); it != tasks_.end(); ++it) {
+      unsigned implementation = 0;
+      if (starpu_worker_can_execute_task_first_impl(worker, *it, &implementation) == 0) continue;
+      starpu_task* task = *it;
+      starpu_task_set_implementation(task, implementation);
+      tasks_.erase(it);
+      size_.store(tasks_.size());
+      return task;
+    }
+    return nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<starpu_task*> tasks_;
+  std::atomic<std::size_t> size_{0};
+};
+
+std::atomic<TaskDriver*> driver{nullptr};
+
+/// Set while a worker asks the driver: an idle one does so all the time, also when the driver is taken away.
+struct alignas(128) Asking {
+  std::atomic<bool> now{false};
+};
+Asking asking[STARPU_NMAXWORKERS];
+
+CommonQueue& common() {
+  static CommonQueue queue;
+  return queue;
+}
+
+/// The driver and the task's number for it; null for a task that it does not know.
+TaskDriver* driver_of(starpu_task* task, TaskId& id) {
+  TaskDriver* d = driver.load(std::memory_order_acquire);
+  if (d == nullptr) return nullptr;
+  const TaskBody* body = body_of(task);
+  if (body == nullptr || body->task() == kNoTask || body->program() != d->program()) return nullptr;
+  id = body->task();
+  return d;
+}
+
+void init(unsigned /*context*/) {
+  starpu_sched_set_min_priority(INT_MIN);
+  starpu_sched_set_max_priority(INT_MAX);
+}
+
+void deinit(unsigned /*context*/) {}
+
+int push(starpu_task* task) {
+  TaskId id = kNoTask;
+  WorkerId worker = kNoWorker;
+  if (TaskDriver* d = driver_of(task, id); d != nullptr)
+    worker = d->push(task, id);
+  else
+    common().push(task);
+  if constexpr (kWorkersSleep) {
+    if (worker != kNoWorker)
+      starpu_wake_worker_relax_light(worker);
+    else
+      wake_workers();
+  }
+  return 0;
+}
+
+starpu_task* pop(unsigned /*context*/) {
+  const auto worker = static_cast<unsigned>(starpu_worker_get_id());
+  if (driver.load(std::memory_order_relaxed) != nullptr) {
+    asking[worker].now.store(true);
+    TaskDriver* d = driver.load();
+    starpu_task* task = d != nullptr ? d->pop(worker) : nullptr;
+    asking[worker].now.store(false, std::memory_order_release);
+    if (task != nullptr) return task;
+  }
+  return common().pop(worker);
+}
+
+void after(starpu_task* task, unsigned /*context*/) {
+  TaskId id = kNoTask;
+  if (TaskDriver* d = driver_of(task, id); d != nullptr)
+    d->done(id, static_cast<unsigned>(starpu_worker_get_id()));
+}
+
+starpu_sched_policy make_policy() {
+  starpu_sched_policy p{};
+  p.init_sched = init;
+  p.deinit_sched = deinit;
+  p.push_task = push;
+  p.pop_task = pop;
+  p.post_exec_hook = after;
+  p.policy_name = "espalier";
+  p.policy_description = "carries out a plan or asks an online policy of Espalier's";
+  p.worker_type = STARPU_WORKER_LIST;
+  return p;
+}
+
+}  // namespace
+
+starpu_sched_policy* own_policy() {
+  static starpu_sched_policy policy = make_policy();
+  return &policy;
+}
+
+void set_driver(TaskDriver* next) {
+  driver.store(next);
+  for (const Asking& worker : asking)
+    while (worker.now.load()) std::this_thread::yield();
+}
+
+void wake_workers() {
+  if constexpr (kWorkersSleep)
+    for (unsigned w = 0; w < starpu_worker_get_count(); ++w)
+      starpu_wake_worker_relax_light(static_cast<int>(w));
+}
+
+}  // namespace espalier::starpu
