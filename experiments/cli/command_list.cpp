@@ -2,6 +2,7 @@
 
 namespace espalier {
 
+void add_calibrate_command(CLI::App& app, int& exit_code);
 void add_classify_command(CLI::App& app, int& exit_code);
 void add_compare_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
@@ -13,6 +14,7 @@ void add_run_command(CLI::App& app, int& exit_code);
 void add_simulate_command(CLI::App& app, int& exit_code);
 
 void add_commands(CLI::App& app, int& exit_code) {
+  add_calibrate_command(app, exit_code);
   add_classify_command(app, exit_code);
   add_compare_command(app, exit_code);
   add_doctor_command(app, exit_code);

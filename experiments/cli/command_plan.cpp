@@ -48,12 +48,14 @@ void add_plan_command(CLI::App& app, int&) {
   CLI::App* command =
       app.add_subcommand("plan", "Who runs which task when: a plan that every engine carries out");
   o->problem.add_to(*command);
+  o->problem.add_for_run_to(*command);
   command->add_option("--scheduler", o->scheduler, "a static one of `espalier list schedulers`")->required();
   command->add_option("--out", o->out, "write the plan here as JSON");
   command->add_flag("--json", o->json, "print the plan, or with --out the result, as JSON");
   command->footer(
       "Examples:\n  espalier plan graph.dot --platform identical:2 --scheduler heft_topcuoglu2002 --out "
-      "plan.json");
+      "plan.json\n  espalier plan mobilenet_v2 --batch 16 --platform local --for-run --scheduler "
+      "heft_topcuoglu2002 --out plan.json");
   command->callback([o] { run_plan(*o); });
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <memory>
@@ -6,7 +7,7 @@
 
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
-#include "experiments/run/run_network.hpp"
+#include "experiments/run/lowering_arguments.hpp"
 #include "experiments/workloads/graph_source.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/base/file_io.hpp"
@@ -15,20 +16,20 @@
 #include "runtime/platform/host_memory.hpp"
 #include "runtime/starpu/starpu_info.hpp"
 #include "runtime/trace/chrome_trace.hpp"
+#include "schedulers/scheduler_list.hpp"
 
 namespace espalier {
 namespace {
 
 struct Options {
-  std::string graph, weights, scheduler = fmt::format("starpu:{}", starpu::kDefaultPolicy), engine = "starpu";
-  std::string micro_batch = "auto", trace;
-  std::vector<std::string> inputs, outputs, dims;
+  LoweringArguments lowering;
+  std::string graph, scheduler, engine = "starpu", plan, hybrid, save_plan, trace;
+  std::vector<std::string> inputs, outputs;
   std::int64_t batch = 0;
   int iterations = 10, warmup = 2;
-  unsigned cores = 0;
   std::uint64_t seed = 0;
-  double task_ms = 1;
-  bool json = false, bf16 = false;
+  double time_limit = 1;
+  bool json = false, predict = false, recalibrate = false;
 };
 
 /// Splits NAME=VALUE. A single input or output needs no name.
@@ -51,17 +52,30 @@ std::vector<std::string> names_of(const Graph& g, const std::vector<ValueId>& va
   return names;
 }
 
-std::int64_t positive(const std::string& text, const std::string& what) {
-  std::size_t used = 0;
-  std::int64_t value = 0;
-  try {
-    value = std::stoll(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
+/// starpu:NAME, one of ours, or a plan.
+void choose_scheduler(const Options& o, RunRequest& r) {
+  const std::string prefix = "starpu:";
+  if (!o.plan.empty() && !o.scheduler.empty())
+    throw InputError("either --scheduler or --plan is accepted: the plan says who decided");
+  r.plan_file = o.plan;
+  r.hybrid = o.hybrid;
+  if (!o.plan.empty()) return;
+  if (o.scheduler.rfind(prefix, 0) == 0) {
+    r.machine.policy = o.scheduler.substr(prefix.size());
+  } else if (!o.scheduler.empty()) {
+    try {
+      static_cast<void>(scheduler_named(o.scheduler));
+    } catch (const InputError& e) {
+      throw InputError(fmt::format("{}; starpu:NAME is one of StarPU's own, NAME one of {}", e.what(),
+                                   fmt::join(starpu::available_policies(), ", ")));
+    }
+    r.scheduler = o.scheduler;
   }
-  if (used != text.size() || value < 1)
-    throw InputError(fmt::format("{} {}: a whole number of at least 1 is needed", what, text));
-  return value;
+  if (r.scheduler.empty() && !o.hybrid.empty())
+    throw InputError(fmt::format("--hybrid {}: a static scheduler or --plan is needed", o.hybrid));
+  if (r.scheduler.empty() && !o.save_plan.empty())
+    throw InputError(fmt::format("--save-plan {}: a static scheduler is needed, {} makes no plan",
+                                 o.save_plan, "starpu:" + r.machine.policy));
 }
 
 RunRequest request_of(const Options& o, const Graph& network) {
@@ -69,28 +83,21 @@ RunRequest request_of(const Options& o, const Graph& network) {
   r.batch = o.batch;
   r.iterations = o.iterations;
   r.warmup = o.warmup;
-  r.machine.cores = o.cores;
   r.seed = o.seed;
-  r.task_seconds = o.task_ms * 1e-3;
-  r.kernels.allow_bf16 = o.bf16;
   r.stop = &interrupt_flag();
-  const std::string prefix = "starpu:";
+  r.time_limit = o.time_limit;
+  r.predict = o.predict;
+  r.recalibrate = o.recalibrate;
+  o.lowering.apply(r);
   if (o.engine != "starpu")
     throw InputError(
         fmt::format("--engine {}: run executes for real, on starpu; see espalier simulate", o.engine));
-  if (o.scheduler.rfind(prefix, 0) != 0)
-    throw InputError(fmt::format("--scheduler {}: starpu:NAME is needed, NAME one of {}", o.scheduler,
-                                 fmt::join(starpu::available_policies(), ", ")));
-  r.machine.policy = o.scheduler.substr(prefix.size());
-  if (o.micro_batch != "auto") r.micro_batch = positive(o.micro_batch, "--micro-batch");
+  if (!(o.time_limit > 0) || !std::isfinite(o.time_limit))
+    throw InputError(fmt::format("--time-limit {}: more than 0 seconds are needed", o.time_limit));
+  choose_scheduler(o, r);
   for (const std::string& text : o.inputs) {
     const auto [name, file] = split(text, names_of(network, network.inputs), "input");
     r.inputs[name] = image_in_order(network, name, read_npy(file));
-  }
-  for (const std::string& text : o.dims) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) throw InputError(fmt::format("--dim {}: NAME=EXTENT is needed", text));
-    r.dims[text.substr(0, equals)] = positive(text.substr(equals + 1), "--dim " + text);
   }
   return r;
 }
@@ -112,6 +119,13 @@ nlohmann::ordered_json to_json(const RunReport& r, const Options& o) {
   j["planned_memory_bytes"] = {{"buffers", r.program->buffer_bytes()},
                                {"inputs_and_outputs", r.program->io_bytes()},
                                {"constants", r.program->constant_bytes()}};
+  if (r.predicted > 0) {
+    j["predicted_makespan"] = r.predicted;
+    j["prediction_error"] = r.predicted_error;
+    j["calibration_runs"] = r.calibration_runs;
+  }
+  if (r.plan) j["planning_seconds"] = r.scheduler_seconds;
+  j["scheduler"] = r.scheduler;
   j["scheduler_seconds"] = r.last.makespan * static_cast<double>(r.workers) - r.last.busy();
   j["utilisation"] = utilisation;
   j["cost_sources"] = {{"measured_here", 1.0}};
@@ -128,7 +142,7 @@ nlohmann::ordered_json to_json(const RunReport& r, const Options& o) {
   j["starpu_version"] = starpu::starpu_info().version;
   j["seed"] = o.seed;
   j["platform"] = "local";
-  j["options"] = {{"graph", o.graph},           {"scheduler", "starpu:" + r.policy},
+  j["options"] = {{"graph", o.graph},           {"scheduler", r.scheduler},
                   {"batch", r.batch},           {"micro_batch", r.micro_batch},
                   {"iterations", o.iterations}, {"warmup", o.warmup},
                   {"cores", r.workers}};
@@ -136,18 +150,21 @@ nlohmann::ordered_json to_json(const RunReport& r, const Options& o) {
 }
 
 void print_text(const RunReport& r) {
-  fmt::print("{} x {} samples in micro-batches of {}, {} in flight, {} tasks on {} workers, starpu:{}\n",
+  fmt::print("{} x {} samples in micro-batches of {}, {} in flight, {} tasks on {} workers, {}\n",
              r.seconds.size(), r.batch, r.micro_batch, r.slots, r.program->tasks.task_count(), r.workers,
-             r.policy);
+             r.scheduler);
   fmt::print(
       "median {:.3f} ms, {:.1f} samples/s; {:.1f} % of the time lost between kernels; peak memory {}\n",
       r.median * 1e3, r.median > 0 ? static_cast<double>(r.batch) / r.median : 0, r.lost * 100,
       size_text(peak_memory()));
+  if (r.predicted > 0)
+    fmt::print("predicted {:.3f} ms on the model engine ({:+.1f} %)\n", r.predicted * 1e3,
+               r.predicted_error * 100);
   if (!r.limitation.empty()) fmt::print("{}\n", r.limitation);
 }
 
 void execute(const Options& o, int& exit_code) {
-  const NetworkSource source = load_network(o.graph, all_layers(), {o.weights, o.seed});
+  const NetworkSource source = load_network(o.graph, all_layers(), {o.lowering.weights, o.seed});
   for (const std::string& warning : source.warnings) fmt::print(stderr, "espalier: warning: {}\n", warning);
   const Graph& network = source.graph;
   const RunRequest request = request_of(o, network);
@@ -159,11 +176,16 @@ void execute(const Options& o, int& exit_code) {
   if (!o.trace.empty())
     write_file(o.trace, to_chrome_trace(report.trace, report.program->tasks, report.platform));
   for (const auto& [name, file] : files) write_npy(file, report.outputs.at(name));
+  if (!o.save_plan.empty()) {
+    if (report.plan_json.empty() && !interrupt_flag().load())
+      throw InputError(fmt::format("--save-plan {}: {} makes no plan", o.save_plan, report.scheduler));
+    if (!report.plan_json.empty()) write_file(o.save_plan, report.plan_json);
+  }
   if (o.json)
     fmt::print("{}\n", to_json(report, o).dump(2));
   else
     print_text(report);
-  if (interrupt_flag()) exit_code = kInterrupted;
+  if (interrupt_flag().load()) exit_code = kInterrupted;
 }
 
 }  // namespace
@@ -174,37 +196,41 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  espalier run resnet50 --batch 16\n"
       "  espalier run model.onnx --input x.npy --output y.npy --iterations 1 --warmup 0\n"
+      "  espalier run mobilenet_v2 --batch 16 --scheduler heft_topcuoglu2002 --save-plan plan.json --json\n"
+      "  espalier run mobilenet_v2 --batch 16 --plan plan.json --hybrid both\n"
       "  espalier run lstm.onnx --dim T=50 --batch 8 --scheduler starpu:lws --json");
   auto o = std::make_shared<Options>();
   command->add_option("GRAPH", o->graph, "a network's name or an .onnx file")->required();
+  o->lowering.add_to(*command);
   command->add_option(
-      "--weights", o->weights,
-      "safetensors or PyTorch checkpoint of a named network; default: random ones of the seed");
-  command->add_option("--scheduler", o->scheduler, "starpu:NAME, a policy of StarPU's own")
+      "--scheduler", o->scheduler,
+      fmt::format("starpu:NAME, a policy of StarPU's own, or a name of `espalier list schedulers`; "
+                  "default: starpu:{}",
+                  starpu::kDefaultPolicy));
+  command->add_option("--plan", o->plan, "carry out a plan.json of `espalier plan --for-run` or --save-plan");
+  command->add_option("--hybrid", o->hybrid,
+                      "take of the plan the allocation, the order, or both as hints; else it is strict");
+  command->add_option("--save-plan", o->save_plan, "write the plan that was carried out");
+  command->add_option("--time-limit", o->time_limit, "seconds that a searching scheduler may take")
       ->capture_default_str();
+  command->add_flag("--predict", o->predict,
+                    "the model engine's makespan beside StarPU's eager, lws, dmda, ...");
+  command->add_flag("--recalibrate", o->recalibrate, "measure the tasks' times even where they are known");
   command->add_option("--engine", o->engine, "starpu")->capture_default_str();
   command->add_option("--batch", o->batch, "samples of an iteration; default: that of the inputs, else 1")
       ->check(CLI::PositiveNumber);
-  command->add_option("--micro-batch", o->micro_batch, "samples of a task, or auto")->capture_default_str();
   command->add_option("--iterations", o->iterations, "measured runs")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("--warmup", o->warmup, "runs before these")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--cores", o->cores, "workers; default: every core")->check(CLI::PositiveNumber);
   command->add_option(
       "--input", o->inputs,
       "[NAME=]FILE.npy; what is left out is drawn at random; a named network takes images as [N, H, W, 3] or "
       "[N, 3, H, W]");
   command->add_option("--output", o->outputs, "[NAME=]FILE.npy to write");
-  command->add_option("--dim", o->dims, "NAME=EXTENT of a symbolic dimension");
-  command->add_option("--trace", o->trace, "file for the run's events, to be opened in Perfetto");
   command->add_option("--seed", o->seed, "of random inputs and weights")->capture_default_str();
-  command->add_option("--task-ms", o->task_ms, "how long a task should take, milliseconds")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--bf16", o->bf16, "allow bfloat16 arithmetic");
   command->add_flag("--json", o->json, "print JSON");
   command->callback([o, &exit_code] { execute(*o, exit_code); });
 }

@@ -51,6 +51,7 @@ void add_simulate_command(CLI::App& app, int&) {
   CLI::App* command =
       app.add_subcommand("simulate", "Run a graph in virtual time on a machine that need not be there");
   o->problem.add_to(*command);
+  o->problem.add_for_run_to(*command);
   command->add_option("--scheduler", o->scheduler, "a name of `espalier list schedulers`");
   command->add_option("--plan", o->plan, "carry out a plan.json instead");
   command->add_option("--engine", o->engine, "model")->capture_default_str();
@@ -63,7 +64,8 @@ void add_simulate_command(CLI::App& app, int&) {
   command->footer(
       "Examples:\n  espalier simulate graph.stg --platform identical:4 --scheduler heft_topcuoglu2002\n"
       "  espalier simulate cholesky:20 --platform dgx-1 --scheduler dmdas --trace t.json\n"
-      "  espalier simulate graph.stg --platform identical:4 --plan plan.json --json");
+      "  espalier simulate graph.stg --platform identical:4 --plan plan.json --json\n"
+      "  espalier simulate mobilenet_v2 --batch 16 --platform local --for-run --plan plan.json");
   command->callback([o] { run_simulate(*o); });
 }
 

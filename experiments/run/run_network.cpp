@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <fmt/format.h>
 
+#include "experiments/run/local_problem.hpp"
+#include "experiments/run/prepare_program.hpp"
+#include "experiments/run/real_scheduler.hpp"
+#include "experiments/simulate/simulation.hpp"
 #include "graphs/base/error.hpp"
+#include "runtime/plan/plan_json.hpp"
 #include "runtime/platform/host_memory.hpp"
 #include "runtime/starpu/network_session.hpp"
-#include "runtime/task_graph/lower.hpp"
-#include "runtime/task_graph/micro_batches.hpp"
-#include "runtime/task_graph/segment.hpp"
+#include "schedulers/scheduler_list.hpp"
 
 namespace espalier {
 namespace {
@@ -20,61 +22,6 @@ double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
   return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-constexpr double kUnitSeconds = 0.3e-3;  ///< a micro-batch shorter than this is mostly the runtime's work
-
-/// The size that makes a micro-batch of `samples` samples and `seconds` long enough, every worker still
-/// having one.
-std::int64_t enlarged(std::int64_t samples, double seconds, std::int64_t batch, unsigned workers) {
-  const double factor = std::ceil(kUnitSeconds / std::max(seconds, 1e-9));
-  const std::int64_t share = (batch + workers - 1) / std::max(1U, workers);
-  return std::max(samples, factor >= static_cast<double>(share)
-                               ? share
-                               : std::min(share, samples * static_cast<std::int64_t>(factor)));
-}
-
-/// Cuts the network; a size of 0 is chosen by the time of a micro-batch.
-MicroBatches cut_with(const Graph& network, const LayerTable& layers, const RunRequest& request,
-                      const Binding& binding, std::int64_t batch) {
-  const bool chosen = request.micro_batch == 0;
-  const std::int64_t first = chosen ? choose_micro_batch(batch, request.machine.cores) : request.micro_batch;
-  MicroBatches cut = cut_batch(network, layers, binding, batch, first);
-  if (!chosen || cut.units.size() <= request.machine.cores) return cut;
-  double seconds = 0;
-  for (const double s : estimate_node_seconds(*cut.variants[0].graph, layers, first, {})) seconds += s;
-  const std::int64_t larger = enlarged(first, seconds, batch, request.machine.cores);
-  return larger > first ? cut_batch(network, layers, binding, batch, larger) : std::move(cut);
-}
-
-/// Integer inputs whose values are given become constants where shapes depend on them.
-MicroBatches cut_network(const Graph& network, const LayerTable& layers, const RunRequest& request,
-                         std::int64_t& batch) {
-  Binding binding = binding_for(network, request.inputs, request.dims, batch);
-  try {
-    return cut_with(network, layers, request, binding, batch);
-  } catch (const InputError&) {
-    for (const auto& [name, tensor] : request.inputs)
-      if (!is_float(tensor.dtype()) && tensor.elements() <= 4096) binding.values[name] = tensor;
-    if (binding.values.empty()) throw;
-    return cut_with(network, layers, request, binding, batch);
-  }
-}
-
-std::uint32_t slots_for(const MicroBatches& cut, unsigned workers) {
-  // each worker has one micro-batch under way and one at hand
-  return std::min<std::uint32_t>(static_cast<std::uint32_t>(cut.units.size()), 2 * workers);
-}
-
-void give_inputs(starpu::NetworkSession& session, const RunRequest& request) {
-  const Graph& g = *session.program().variants[0].graph;
-  for (std::size_t k = 0; k < g.inputs.size(); ++k) {
-    const std::string& name = g.values[static_cast<std::size_t>(g.inputs[k])].name;
-    const auto given = request.inputs.find(name);
-    session.set_input(k, given != request.inputs.end()
-                             ? given->second
-                             : random_tensor(session.input_type(k), request.seed + k));
-  }
 }
 
 Platform platform_of(unsigned workers) {
@@ -133,26 +80,58 @@ std::int64_t choose_micro_batch(std::int64_t batch, unsigned workers) {
   return std::clamp<std::int64_t>(share, 1, 4);
 }
 
+namespace {
+
+/// The model engine's scheduler of the same name as StarPU's policy; empty: it has none.
+std::string twin_of(const std::string& policy) {
+  for (const SchedulerEntry& entry : all_schedulers())
+    if (entry.name == policy && entry.make_online != nullptr) return policy;
+  return {};
+}
+
+/// Chooses who decides, plans and predicts; false after an interruption.
+bool prepare_schedule(starpu::NetworkSession& session, const PreparedProgram& prepared,
+                      const RunRequest& request, std::optional<LocalProblem>& local, RealScheduler& real,
+                      RunReport& report) {
+  const bool own = !request.scheduler.empty() || !request.plan_file.empty();
+  const std::string twin = own || !request.predict ? std::string() : twin_of(request.machine.policy);
+  if (!own && twin.empty()) return true;
+  local = make_local_problem(prepared, session, request);
+  if (!local) return false;
+  report.calibration_runs = local->calibration.runs;
+  if (!own) {
+    report.predicted = simulate_scheduler(local->problem(), twin, {.record_trace = false}).trace.makespan;
+    return true;
+  }
+  real = make_real_scheduler(*local, request);
+  session.set_driver(real.driver.get());
+  report.scheduler = real.driver->name() + (request.hybrid.empty() ? "" : "/" + request.hybrid);
+  report.predicted = real.predicted;
+  report.scheduler_seconds = real.scheduler_seconds;
+  report.plan = real.plan;
+  if (real.plan) report.plan_json = plan_to_json(*real.plan, prepared.program->tasks, local->platform);
+  return true;
+}
+
+}  // namespace
+
 RunReport run_network(const Graph& network, const LayerTable& layers, const RunRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
-  RunRequest full = request;
-  if (full.machine.cores == 0)
-    full.machine.cores = std::min(starpu::machine_cores(), starpu::library_core_limit());
+  const PreparedProgram prepared = prepare_program(network, layers, request);
   RunReport report;
-  report.batch = request.batch;
-  const MicroBatches cut = cut_network(network, layers, full, report.batch);
-  LoweringOptions lowering;
-  lowering.workers = full.machine.cores;
-  lowering.slots = slots_for(cut, full.machine.cores);
-  lowering.target_seconds = request.task_seconds;
-  report.program = std::make_shared<const NetworkProgram>(lower(cut, layers, lowering));
-  report.micro_batch = cut.variants[0].samples;
-  report.micro_batches = static_cast<std::uint32_t>(cut.units.size());
+  report.program = prepared.program;
+  report.batch = prepared.batch;
+  report.micro_batch = prepared.micro_batch;
+  report.micro_batches = prepared.micro_batches;
   report.slots = report.program->slots;
 
-  starpu::Machine machine(request.machine);
+  starpu::MachineOptions machine_options = request.machine;
+  const bool own = !request.scheduler.empty() || !request.plan_file.empty();
+  if (own) machine_options.policy = starpu::kOwnPolicy;
+  starpu::Machine machine(machine_options);
   report.workers = machine.workers();
   report.policy = machine.policy();
+  report.scheduler = "starpu:" + machine.policy();
   report.limitation = machine.limitation();
   starpu::SessionOptions options;
   options.kernels = request.kernels;
@@ -160,14 +139,20 @@ RunReport run_network(const Graph& network, const LayerTable& layers, const RunR
   options.stop = request.stop;
   starpu::NetworkSession session(machine, report.program, layers, options);
   give_inputs(session, request);
+  std::optional<LocalProblem> local;
+  RealScheduler real;
+  const bool scheduled = prepare_schedule(session, prepared, request, local, real, report);
   report.preparation_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  measure(session, request, report);
+  if (scheduled) measure(session, request, report);
+  if (report.predicted > 0 && report.median > 0)
+    report.predicted_error = report.predicted / report.median - 1;
   report.platform = platform_of(report.workers);
   report.bounds = measured_bounds(*report.program, report.trace, report.platform);
   const Graph& g = *report.program->variants[0].graph;
   for (std::size_t k = 0; k < g.outputs.size(); ++k)
     report.outputs[g.values[static_cast<std::size_t>(g.outputs[k])].name] = session.output(k);
+  session.set_driver(nullptr);
   return report;
 }
 

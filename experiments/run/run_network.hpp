@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "experiments/calibrate/calibration_limits.hpp"
 #include "graphs/passes/bind.hpp"
+#include "runtime/plan/plan.hpp"
 #include "runtime/starpu/machine.hpp"
 #include "runtime/starpu/statistics.hpp"
 #include "runtime/task_graph/network_program.hpp"
@@ -20,7 +23,14 @@ struct RunRequest {
   std::int64_t batch = 0;        ///< 0: that of the given inputs, else 1
   std::int64_t micro_batch = 0;  ///< 0: chosen, see choose_micro_batch
   int iterations = 10, warmup = 2;
-  starpu::MachineOptions machine;
+  starpu::MachineOptions machine;  ///< its policy is used where neither scheduler nor plan is set
+  std::string scheduler;           ///< one of ours
+  std::string plan_file;           ///< a plan made before; wins over scheduler
+  std::string hybrid;              ///< of a plan: "allocation", "order", "both"; empty: strict
+  bool predict = false;            ///< also for StarPU's policies that the model engine has
+  bool recalibrate = false;        ///< measure costs even if the cache has them
+  CalibrationLimits calibration;
+  double time_limit = 1;                 ///< seconds that a searching scheduler may take
   std::map<std::string, Tensor> inputs;  ///< by name; what is left out is drawn with the seed
   std::map<std::string, std::int64_t> dims;
   KernelOptions kernels;
@@ -44,6 +54,13 @@ struct RunReport {
   unsigned workers = 0;
   std::string policy, limitation, note;
   double preparation_seconds = 0;
+  std::string scheduler;         ///< "starpu:prio", "heft_topcuoglu2002", with "/both" behind it for hybrids
+  std::optional<Plan> plan;      ///< that was carried out
+  std::string plan_json;         ///< the same for a file
+  double predicted = 0;          ///< makespan on the model engine with measured costs; 0: not predicted
+  double predicted_error = 0;    ///< predicted / median - 1
+  double scheduler_seconds = 0;  ///< that planning took
+  int calibration_runs = 0;      ///< 0: costs came from the cache, or none were needed
 };
 
 /// Binds, optimises, cuts, lowers and runs a network on StarPU. InputError names what does not fit: an input

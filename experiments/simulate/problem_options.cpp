@@ -3,7 +3,10 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "experiments/run/local_problem.hpp"
+#include "experiments/workloads/graph_source.hpp"
 #include "graphs/base/error.hpp"
+#include "layers/layer_list.hpp"
 #include "runtime/platform/platform_source.hpp"
 
 namespace espalier {
@@ -33,6 +36,12 @@ void ProblemOptions::add_common_to(CLI::App& command) {
   command.add_option("--seed", seed, "of every random choice")->capture_default_str();
   command.add_option("--time-limit", time_limit, "seconds that a searching scheduler may take")
       ->capture_default_str();
+}
+
+void ProblemOptions::add_for_run_to(CLI::App& command) {
+  command.add_flag("--for-run", for_run,
+                   "lower the network as `espalier run` does, with costs measured here; --platform local");
+  lowering.add_to(command);
 }
 
 void ProblemOptions::require_sound() const {
@@ -67,8 +76,36 @@ Reproduction ProblemOptions::reproduction(const TaskGraph& g) const {
   return r;
 }
 
+namespace {
+
+/// What `run` would execute with the same options.
+LoadedProblem load_for_run(const ProblemOptions& options) {
+  if (options.platform != "local")
+    throw InputError(fmt::format("--for-run on platform {}: a real run is on this machine, --platform local",
+                                 options.platform));
+  if (options.mode == "training") throw InputError("--for-run --mode training: run infers");
+  if (options.micro_batches != 1)
+    throw InputError("--for-run: --micro-batch SAMPLES is needed in place of --micro-batches");
+  const NetworkSource source =
+      load_network(options.graph, all_layers(), {options.lowering.weights, options.seed});
+  RunRequest request;
+  request.batch = options.batch;
+  request.seed = options.seed;
+  request.time_limit = options.time_limit;
+  options.lowering.apply(request);
+  LocalProblem local = load_local_problem(source.graph, all_layers(), request);
+  return {{local.prepared.program->tasks, {}},
+          std::move(local.platform),
+          std::move(local.costs),
+          options.seed,
+          Seconds(options.time_limit)};
+}
+
+}  // namespace
+
 LoadedProblem load_problem(const ProblemOptions& options) {
   options.require_sound();
+  if (options.for_run) return load_for_run(options);
   LoadedProblem p{
       load_workload(options.graph, options.workload()), {}, {}, options.seed, Seconds(options.time_limit)};
   p.platform = platform_named(options.platform, p.workload.graph.unit_less);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "experiments/run/lowering_arguments.hpp"
 #include "experiments/simulate/simulation.hpp"
 #include "experiments/workloads/workload.hpp"
 #include "runtime/platform/platform.hpp"
@@ -16,11 +17,15 @@ struct ProblemOptions {
   int replicas = 0, split = 1;
   std::uint64_t seed = 0;
   double time_limit = 1;
+  bool for_run = false;        ///< the task graph that `run` executes, with costs measured here
+  LoweringArguments lowering;  ///< for it
 
   /// GRAPH, --mode, --batch, --micro-batches, --seed, --time-limit; --platform where `with_platform`.
   void add_to(CLI::App& command, bool with_platform = true);
   /// The same without GRAPH and platform.
   void add_common_to(CLI::App& command);
+  /// --for-run and the options of lowering.
+  void add_for_run_to(CLI::App& command);
   /// InputError for a time limit of 0 or less, an unknown mode.
   void require_sound() const;
   WorkloadOptions workload() const;

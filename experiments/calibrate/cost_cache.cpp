@@ -1,0 +1,114 @@
+#include "experiments/calibrate/cost_cache.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "experiments/doctor/doctor.hpp"
+#include "graphs/base/error.hpp"
+#include "graphs/base/file_io.hpp"
+
+namespace espalier {
+namespace {
+
+constexpr const char* kFormat = "espalier-costs";
+constexpr int kVersion = 1;
+
+/// A positive, finite number or nullopt.
+std::optional<double> number(const nlohmann::json& object, const char* name, bool zero) {
+  const auto it = object.find(name);
+  if (it == object.end() || !it->is_number()) return std::nullopt;
+  const double value = it->get<double>();
+  if (!std::isfinite(value) || value < 0 || (value == 0 && !zero)) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+const MeasuredCost* MeasuredCosts::find(const CostClassInfo& what) const {
+  const auto it = costs_.find({what.codelet, what.signature});
+  return it == costs_.end() ? nullptr : &it->second;
+}
+
+std::optional<CostModel::Estimate> MeasuredCosts::estimate(const CostClassInfo& what,
+                                                           const DeviceKind& kind) const {
+  const MeasuredCost* cost = kind.type == DeviceType::cpu ? find(what) : nullptr;
+  if (cost == nullptr) return std::nullopt;
+  return Estimate{Seconds(cost->seconds), CostSource::measured_here};
+}
+
+void MeasuredCosts::merge(const MeasuredCosts& other) {
+  for (const auto& [key, cost] : other.costs_) costs_[key] = cost;
+  if (other.task_overhead > 0) task_overhead = other.task_overhead;
+}
+
+std::string MeasuredCosts::to_json(const MachineIdentity& identity) const {
+  nlohmann::ordered_json root;
+  root["format"] = kFormat;
+  root["version"] = kVersion;
+  root["machine"] = identity;
+  root["task_overhead"] = task_overhead;
+  auto& list = root["costs"] = nlohmann::ordered_json::array();
+  for (const auto& [key, cost] : costs_)
+    list.push_back({{"codelet", key.first},
+                    {"signature", key.second},
+                    {"seconds", cost.seconds},
+                    {"relative_error", cost.relative_error},
+                    {"samples", cost.samples}});
+  return root.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::optional<MeasuredCosts> MeasuredCosts::from_json(std::string_view text,
+                                                      const MachineIdentity& identity) {
+  const auto root = nlohmann::json::parse(text, nullptr, false);
+  if (!root.is_object() || root.value("format", nlohmann::json()) != kFormat ||
+      root.value("version", nlohmann::json()) != kVersion ||
+      root.value("machine", nlohmann::json()) != nlohmann::json(identity))
+    return std::nullopt;
+  MeasuredCosts costs;
+  const auto overhead = number(root, "task_overhead", true);
+  const auto list = root.find("costs");
+  if (!overhead || list == root.end() || !list->is_array()) return std::nullopt;
+  costs.task_overhead = *overhead;
+  for (const auto& entry : *list) {
+    if (!entry.is_object()) return std::nullopt;
+    const auto seconds = number(entry, "seconds", false), error = number(entry, "relative_error", true),
+               samples = number(entry, "samples", false);
+    const auto codelet = entry.find("codelet"), signature = entry.find("signature");
+    if (!seconds || !error || !samples || *samples > 1e15 || codelet == entry.end() ||
+        !codelet->is_string() || signature == entry.end() || !signature->is_string())
+      return std::nullopt;
+    costs.costs_[{codelet->get<std::string>(), signature->get<std::string>()}] = {
+        *seconds, *error, static_cast<std::uint64_t>(*samples)};
+  }
+  return costs;
+}
+
+std::filesystem::path cost_file(const MachineIdentity& identity) {
+  return std::filesystem::path(cache_folder()) / "costs" / (key_of(identity) + ".json");
+}
+
+MeasuredCosts load_costs(const MachineIdentity& identity) {
+  const auto file = cost_file(identity);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return {};
+  try {
+    return MeasuredCosts::from_json(read_file(file), identity).value_or(MeasuredCosts{});
+  } catch (const InputError&) {
+    return {};
+  }
+}
+
+bool save_costs(const MeasuredCosts& costs, const MachineIdentity& identity) {
+  try {
+    const auto file = cost_file(identity);
+    std::filesystem::create_directories(file.parent_path());
+    MeasuredCosts all = load_costs(identity);
+    all.merge(costs);
+    write_file(file, all.to_json(identity));
+    return true;
+  } catch (const std::exception&) {
+    return false;  // costs are measured again next time
+  }
+}
+
+}  // namespace espalier

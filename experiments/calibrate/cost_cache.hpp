@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "experiments/calibrate/machine_identity.hpp"
+#include "runtime/perfmodel/cost_table.hpp"
+
+namespace espalier {
+
+/// One measured cost.
+struct MeasuredCost {
+  double seconds = 0;         ///< median
+  double relative_error = 0;  ///< half the width of the median's 95 % confidence interval, over the median
+  std::uint64_t samples = 0;
+};
+
+/// Costs of one machine, by codelet and signature, and the cost of a task beyond its kernel. As a CostModel
+/// it answers for CPU kinds with what it has.
+class MeasuredCosts final : public CostModel {
+ public:
+  double task_overhead = 0;  ///< seconds; 0: not measured
+
+  void set(const CostClassInfo& what, const MeasuredCost& cost) {
+    costs_[{what.codelet, what.signature}] = cost;
+  }
+  const MeasuredCost* find(const CostClassInfo& what) const;
+  std::size_t size() const { return costs_.size(); }
+  std::optional<Estimate> estimate(const CostClassInfo& what, const DeviceKind& kind) const override;
+  /// Takes over what `other` has measured more recently.
+  void merge(const MeasuredCosts& other);
+
+  std::string to_json(const MachineIdentity& identity) const;
+  /// nullopt for what is no such file, of another version, of another machine, or damaged: it is measured
+  /// again, not trusted.
+  static std::optional<MeasuredCosts> from_json(std::string_view text, const MachineIdentity& identity);
+
+ private:
+  std::map<std::pair<std::string, std::string>, MeasuredCost> costs_;
+};
+
+/// The file of a machine's costs: cache_folder()/costs/KEY.json.
+std::filesystem::path cost_file(const MachineIdentity& identity);
+MeasuredCosts load_costs(const MachineIdentity& identity);
+/// Merges into the file; false when the folder cannot be written.
+bool save_costs(const MeasuredCosts& costs, const MachineIdentity& identity);
+
+}  // namespace espalier

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "experiments/calibrate/calibration.hpp"
+#include "experiments/run/prepare_program.hpp"
+#include "runtime/plan/plan.hpp"
+
+namespace espalier {
+
+/// A lowered network on this machine's cores with costs measured here: what schedulers see before a real run.
+/// problem() refers to the other members.
+struct LocalProblem {
+  PreparedProgram prepared;
+  Platform platform;
+  CostTable costs;
+  std::uint64_t seed = 0;
+  Seconds time_limit{1};
+  CalibrationResult calibration;  ///< runs = 0: everything was in the cache
+  SchedulingProblem problem() const { return {prepared.program->tasks, platform, costs, seed, time_limit}; }
+};
+
+/// The cores of the local platform that a run uses, all in main memory.
+Platform run_platform(unsigned workers, double task_overhead);
+
+/// Fills platform and costs. Times that the cache lacks are measured with the session, which has no driver
+/// and whose inputs are set; nullopt after an interruption.
+std::optional<LocalProblem> make_local_problem(const PreparedProgram& prepared,
+                                               starpu::NetworkSession& session, const RunRequest& request);
+
+/// The same before there is a session: starts StarPU only when something has to be measured. DeviceError when
+/// interrupted.
+LocalProblem load_local_problem(const Graph& network, const LayerTable& layers, const RunRequest& request);
+
+/// Draws or takes the request's inputs.
+void give_inputs(starpu::NetworkSession& session, const RunRequest& request);
+
+}  // namespace espalier
