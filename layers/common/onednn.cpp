@@ -29,6 +29,14 @@ const dnnl::engine& cpu() {
   return engine;
 }
 
+bool has_bf16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;
+#else
+  return false;
+#endif
+}
+
 memory::data_type data_type(DType t) {
   switch (t) {
     case DType::f32:
@@ -161,7 +169,6 @@ dnnl::primitive_attr attributes(const dnnl::post_ops& ops, const KernelOptions& 
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   attr.set_post_ops(ops);
-  if (options.allow_bf16) attr.set_fpmath_mode(dnnl::fpmath_mode::bf16);
   return attr;
 }
 

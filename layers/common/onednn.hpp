@@ -12,6 +12,9 @@ namespace espalier::onednn {
 
 const dnnl::engine& cpu();
 
+/// Whether the processor multiplies bfloat16 natively.
+bool has_bf16();
+
 /// InternalError unless f32, bf16, f16, i32, i8 or u8.
 dnnl::memory::data_type data_type(DType t);
 /// Row-major.

@@ -30,8 +30,8 @@ inline Isa isa() {
 #define ESPALIER_TARGET_AVX512
 #endif
 
-/// In front of a loop whose iterations are independent although pointers may be equal (in place). Clang checks
-/// at run time instead: its pragma is an error wherever the loop is not vectorised (-O1, sanitizers).
+/// In front of a loop whose iterations are independent although pointers may be equal (in place). Clang
+/// checks at run time instead: its pragma is an error wherever the loop is not vectorised (-O1, sanitizers).
 #if defined(__clang__)
 #define ESPALIER_INDEPENDENT
 #else

@@ -13,7 +13,8 @@ namespace {
 using dnnl::memory;
 
 struct Descriptors {
-  memory::desc x, weight, bias, y;
+  memory::desc x, weight, bias, y;    ///< as they are given
+  memory::desc compute_x, compute_w;  ///< as the primitive takes them, the weight in any layout
   memory::dims strides, dilations, pad_begin, pad_end;
 };
 
@@ -31,11 +32,13 @@ memory::desc weight_desc(const ConvShape& s, bool transposed) {
   return onednn::ordered(DType::f32, dims, order);
 }
 
-Descriptors describe(const NodeView& view, const ConvShape& s, bool transposed) {
+Descriptors describe(const NodeView& view, const ConvShape& s, bool transposed, DType compute) {
   const Window& w = s.window;
   Descriptors d;
   d.x = onednn::channels_last(*view.inputs[0]);
   d.weight = weight_desc(s, transposed);
+  d.compute_x = onednn::channels_last({compute, view.inputs[0]->shape});
+  d.compute_w = {d.weight.dims(), onednn::data_type(compute), memory::format_tag::any};
   if (view.has_input(2)) d.bias = onednn::row_major(DType::f32, {s.filters});
   d.y = onednn::channels_last({DType::f32, window_output(w, s.batch, s.filters)});
   d.strides = w.tail(w.stride);
@@ -50,21 +53,19 @@ Descriptors describe(const NodeView& view, const ConvShape& s, bool transposed) 
 
 dnnl::convolution_forward::primitive_desc conv_primitive(const Descriptors& d,
                                                          const dnnl::primitive_attr& attr) {
-  const auto weight = onednn::any_layout(d.weight);
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto how = dnnl::algorithm::convolution_direct;
-  const dnnl::convolution_forward::desc op(kind, how, d.x, weight, d.bias, d.y, d.strides, d.dilations,
-                                           d.pad_begin, d.pad_end);
+  const dnnl::convolution_forward::desc op(kind, how, d.compute_x, d.compute_w, d.bias, d.y, d.strides,
+                                           d.dilations, d.pad_begin, d.pad_end);
   return {op, attr, onednn::cpu(), true};
 }
 
 dnnl::deconvolution_forward::primitive_desc transpose_primitive(const Descriptors& d,
                                                                 const dnnl::primitive_attr& attr) {
-  const auto weight = onednn::any_layout(d.weight);
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto how = dnnl::algorithm::deconvolution_direct;
-  const dnnl::deconvolution_forward::desc op(kind, how, d.x, weight, d.bias, d.y, d.strides, d.dilations,
-                                             d.pad_begin, d.pad_end);
+  const dnnl::deconvolution_forward::desc op(kind, how, d.compute_x, d.compute_w, d.bias, d.y, d.strides,
+                                             d.dilations, d.pad_begin, d.pad_end);
   return {op, attr, onednn::cpu(), true};
 }
 
@@ -77,12 +78,11 @@ bool misreads_operands(const PrimitiveDesc& pd) {
 
 template <class MakePrimitive>
 std::string refuses(const NodeView& view, const KernelOptions& options, const ConvShape& s, bool transposed,
-                    MakePrimitive make) {
+                    DType compute, MakePrimitive make) {
   if (view.inputs[0]->dtype != DType::f32)
     return fmt::format("{}: only float32 is served", name_of(view.inputs[0]->dtype));
-  if (s.batch * s.channels * s.filters * s.window.in_points() * s.window.out_points() == 0)
-    return "an extent is 0";
-  const Descriptors d = describe(view, s, transposed);
+  if (s.empty()) return "an extent is 0";
+  const Descriptors d = describe(view, s, transposed, compute);
   const auto post = onednn::post_ops(view, d.y);
   if (!post.refused.empty()) return post.refused;
   try {
@@ -95,8 +95,8 @@ std::string refuses(const NodeView& view, const KernelOptions& options, const Co
 
 template <class MakePrimitive>
 std::unique_ptr<Kernel> prepare(const NodeView& view, PrepareContext& context, const ConvShape& s,
-                                bool transposed, MakePrimitive make) {
-  const Descriptors d = describe(view, s, transposed);
+                                bool transposed, DType compute, MakePrimitive make) {
+  const Descriptors d = describe(view, s, transposed, compute);
   auto post = onednn::post_ops(view, d.y);
   auto pd = make(d, onednn::attributes(post.ops, context.options));
   std::size_t fused = view.node.post_ops.size();
@@ -107,8 +107,8 @@ std::unique_ptr<Kernel> prepare(const NodeView& view, PrepareContext& context, c
   }
   onednn::Program program;
   const onednn::Slot y = program.output(0, d.y);
-  std::vector<std::pair<int, onednn::Slot>> arguments{{DNNL_ARG_SRC, program.input(0, d.x)},
-                                                      {DNNL_ARG_DST, y}};
+  std::vector<std::pair<int, onednn::Slot>> arguments{
+      {DNNL_ARG_SRC, program.reordered(program.input(0, d.x), d.compute_x)}, {DNNL_ARG_DST, y}};
   if (const Tensor* constant = view.constants[1])
     arguments.emplace_back(DNNL_ARG_WEIGHTS, program.constant(onednn::pack(context.weights, *constant,
                                                                            d.weight, pd.weights_desc()),
@@ -128,19 +128,31 @@ std::unique_ptr<Kernel> prepare(const NodeView& view, PrepareContext& context, c
 }  // namespace
 
 std::string conv_direct_refuses(const NodeView& view, const KernelOptions& options) {
-  return refuses(view, options, conv_shape(view), false, conv_primitive);
+  return refuses(view, options, conv_shape(view), false, DType::f32, conv_primitive);
 }
 
 std::unique_ptr<Kernel> prepare_conv_direct(const NodeView& view, PrepareContext& context) {
-  return prepare(view, context, conv_shape(view), false, &conv_primitive);
+  return prepare(view, context, conv_shape(view), false, DType::f32, &conv_primitive);
+}
+
+std::string conv_bf16_refuses(const NodeView& view, const KernelOptions& options) {
+  if (!options.allow_bf16) return "bfloat16 is not allowed";
+  if (!onednn::has_bf16()) return "the processor has no bfloat16 instructions";
+  const ConvShape s = conv_shape(view);
+  if (s.depthwise()) return "depthwise: bound by memory, conversion costs more than it gains";
+  return refuses(view, options, s, false, DType::bf16, conv_primitive);
+}
+
+std::unique_ptr<Kernel> prepare_conv_bf16(const NodeView& view, PrepareContext& context) {
+  return prepare(view, context, conv_shape(view), false, DType::bf16, &conv_primitive);
 }
 
 std::string conv_transpose_direct_refuses(const NodeView& view, const KernelOptions& options) {
-  return refuses(view, options, conv_transpose_shape(view), true, transpose_primitive);
+  return refuses(view, options, conv_transpose_shape(view), true, DType::f32, transpose_primitive);
 }
 
 std::unique_ptr<Kernel> prepare_conv_transpose_direct(const NodeView& view, PrepareContext& context) {
-  return prepare(view, context, conv_transpose_shape(view), true, &transpose_primitive);
+  return prepare(view, context, conv_transpose_shape(view), true, DType::f32, &transpose_primitive);
 }
 
 }  // namespace espalier

@@ -33,6 +33,7 @@ LayerCost cost_transpose(const NodeView& view) {
 }
 
 constexpr Implementation kConv[] = {
+    {"bf16", conv_bf16_refuses, prepare_conv_bf16},
     {"depthwise", conv_depthwise_refuses, prepare_conv_depthwise},
     {"winograd", conv_winograd_refuses, prepare_conv_winograd},
     {"gemm", conv_gemm_refuses, prepare_conv_gemm},

@@ -32,8 +32,7 @@ std::string own_kernel_refusal(const NodeView& view, const ConvShape& s) {
     return fmt::format("{}: only float32 is served", name_of(view.inputs[0]->dtype));
   if (view.constants[1] == nullptr || (view.has_input(2) && view.constants[2] == nullptr))
     return "the weights are known at run time only";
-  if (s.batch * s.channels * s.filters * s.window.in_points() * s.window.out_points() == 0)
-    return "an extent is 0";
+  if (s.empty()) return "an extent is 0";
   simd::Epilogue e;
   return simd::read_epilogue(view, e);
 }

@@ -10,6 +10,9 @@ struct ConvShape {
   std::int64_t batch = 0, channels = 0, filters = 0, groups = 1;
   std::int64_t channels_per_group() const { return channels / groups; }
   std::int64_t filters_per_group() const { return filters / groups; }
+  bool empty() const {
+    return batch == 0 || channels == 0 || filters == 0 || window.in_points() == 0 || window.out_points() == 0;
+  }
   bool depthwise() const { return groups == channels && groups == filters && groups > 1; }
 };
 

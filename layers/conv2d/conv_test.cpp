@@ -233,6 +233,19 @@ TEST(Conv, ServesEveryFloatType) {
   }
 }
 
+TEST(Conv, Bfloat16OnlyWhenAllowed) {
+  std::mt19937 random(6);
+  OneNode node(all_layers(), "Conv");
+  node.input(random_tensor(DType::f32, {2, 9, 9, 32}, random))
+      .constant(random_tensor(DType::f32, {48, 32, 3, 3}, random));
+  node.absent().fuse_binary("Add", random).fuse({"Relu", 0, 0});
+  EXPECT_THAT(node.refusal("bf16"), HasSubstr("not allowed"));
+  KernelOptions options;
+  options.allow_bf16 = true;
+  // 288 products of factors rounded to 8 bits: relative errors of 2^-8 that average out
+  EXPECT_LT(relative_error(node.run(options)[0], node.run(reference())[0]), 1e-2);
+}
+
 TEST(Conv, EmptyBatchGivesAnEmptyResult) {
   OneNode node(all_layers(), "Conv");
   node.input(Tensor(DType::f32, {0, 5, 5, 3})).constant(Tensor(DType::f32, {4, 3, 3, 3}));

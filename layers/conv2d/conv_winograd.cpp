@@ -173,6 +173,7 @@ class WinogradConv final : public Kernel {
 
 std::string conv_winograd_refuses(const NodeView& view, const KernelOptions& options) {
   if (!options.allow_winograd) return "Winograd is not allowed";
+  if (options.allow_bf16) return "bfloat16 is allowed, which is faster";
   const ConvShape s = conv_shape(view);
   const Window& w = s.window;
   if (s.groups != 1) return "grouped";

@@ -23,6 +23,7 @@ LayerCost cost(const NodeView& view) {
 }
 
 constexpr Implementation kDense[] = {
+    {"bf16", dense_bf16_refuses, prepare_dense_bf16},
     {"matmul", dense_matmul_refuses, prepare_dense_matmul},
     {"reference", dense_reference_refuses, prepare_dense_reference},
 };

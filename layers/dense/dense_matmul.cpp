@@ -11,7 +11,8 @@ namespace {
 using dnnl::memory;
 
 struct Descriptors {
-  memory::desc a, b, y, bias;
+  memory::desc a, b, y, bias;         ///< as they are given
+  memory::desc compute_a, compute_b;  ///< as the primitive takes them
 };
 
 /// An operand's descriptor; a broadcast batch axis has extent 1.
@@ -43,7 +44,14 @@ bool row_bias(const DenseShape& d) {
   return d.has_c && d.alpha == 1 && d.beta == 1 && d.c_m == 0 && (d.c_n == 1 || d.n == 1);
 }
 
-Descriptors describe(const DenseShape& d) {
+/// The same layout with elements of another type.
+memory::desc retyped(const memory::desc& d, DType t) {
+  memory::desc r = d;
+  r.data.data_type = memory::convert_to_c(onednn::data_type(t));
+  return r;
+}
+
+Descriptors describe(const DenseShape& d, DType compute, bool packed) {
   Descriptors r;
   r.a = operand(d.batch, d.a_batch, d.m, d.k, d.a_m, d.a_k);
   r.b = operand(d.batch, d.b_batch, d.k, d.n, d.b_k, d.b_n);
@@ -51,6 +59,8 @@ Descriptors describe(const DenseShape& d) {
   out.insert(out.end(), {d.m, d.n});
   r.y = onednn::row_major(DType::f32, out);
   if (row_bias(d)) r.bias = onednn::row_major(DType::f32, {1, d.n});
+  r.compute_a = retyped(r.a, compute);
+  r.compute_b = packed ? onednn::any_layout(retyped(r.b, compute)) : retyped(r.b, compute);
   return r;
 }
 
@@ -60,12 +70,10 @@ onednn::PostOps fused(const NodeView& view, const DenseShape& d, const memory::d
 }
 
 dnnl::matmul::primitive_desc make_primitive(const Descriptors& r, const DenseShape& d,
-                                            const dnnl::post_ops& ops, const KernelOptions& options,
-                                            bool packed) {
+                                            const dnnl::post_ops& ops, const KernelOptions& options) {
   auto attr = onednn::attributes(ops, options);
   if (d.alpha != 1) attr.set_output_scales(0, {d.alpha});
-  const memory::desc b = packed ? onednn::any_layout(r.b) : r.b;
-  return {dnnl::matmul::desc(r.a, b, r.bias, r.y), attr, onednn::cpu(), true};
+  return {dnnl::matmul::desc(r.compute_a, r.compute_b, r.bias, r.y), attr, onednn::cpu(), true};
 }
 
 class MatmulKernel final : public Kernel {
@@ -94,42 +102,61 @@ bool packs(const NodeView& view, const DenseShape& d) {
   return view.constants[1] != nullptr && d.batch.empty();
 }
 
-}  // namespace
-
-std::string dense_matmul_refuses(const NodeView& view, const KernelOptions& options) {
+std::string refuses(const NodeView& view, const KernelOptions& options, DType compute) {
   if (view.inputs[0]->dtype != DType::f32)
     return fmt::format("{}: only float32 is served", name_of(view.inputs[0]->dtype));
   const DenseShape d = flattened(dense_shape(view));
-  if (d.batches() * d.m * d.n * d.k == 0) return "an extent is 0";
-  const Descriptors r = describe(d);
+  if (d.batches() == 0 || d.m == 0 || d.n == 0 || d.k == 0) return "an extent is 0";
+  const Descriptors r = describe(d, compute, packs(view, d));
   const auto post = fused(view, d, r.y);
   if (!post.refused.empty()) return post.refused;
   try {
-    if (make_primitive(r, d, post.ops, options, packs(view, d))) return {};
+    if (make_primitive(r, d, post.ops, options)) return {};
   } catch (const dnnl::error& e) {
     return fmt::format("oneDNN: {}", e.what());
   }
   return "oneDNN has no implementation for these extents";
 }
 
-std::unique_ptr<Kernel> prepare_dense_matmul(const NodeView& view, PrepareContext& context) {
+std::unique_ptr<Kernel> prepare(const NodeView& view, PrepareContext& context, DType compute) {
   const DenseShape d = flattened(dense_shape(view));
-  const Descriptors r = describe(d);
-  const auto post = fused(view, d, r.y);
   const bool packed = packs(view, d), bias = row_bias(d);
-  const auto pd = make_primitive(r, d, post.ops, context.options, packed);
+  const Descriptors r = describe(d, compute, packed);
+  const auto post = fused(view, d, r.y);
+  const auto pd = make_primitive(r, d, post.ops, context.options);
   onednn::Program program;
-  std::vector<std::pair<int, onednn::Slot>> arguments{{DNNL_ARG_SRC, program.input(0, r.a)},
-                                                      {DNNL_ARG_DST, program.output(0, r.y)}};
+  std::vector<std::pair<int, onednn::Slot>> arguments;
+  arguments.emplace_back(DNNL_ARG_SRC, program.reordered(program.input(0, r.a), r.compute_a));
+  arguments.emplace_back(DNNL_ARG_DST, program.output(0, r.y));
   arguments.emplace_back(
       DNNL_ARG_WEIGHTS,
       packed ? program.constant(onednn::pack(context.weights, *view.constants[1], r.b, pd.weights_desc()),
                                 pd.weights_desc())
-             : program.input(1, r.b));
+             : program.reordered(program.input(1, r.b), r.compute_b));
   if (bias) arguments.emplace_back(DNNL_ARG_BIAS, program.input(2, r.bias));
   for (auto [argument, index] : post.operands) arguments.emplace_back(argument, program.input(index, r.y));
   program.step(dnnl::matmul(pd), pd.scratchpad_desc(), arguments);
   return std::make_unique<MatmulKernel>(d, std::move(program), d.has_c && !bias);
+}
+
+}  // namespace
+
+std::string dense_matmul_refuses(const NodeView& view, const KernelOptions& options) {
+  return refuses(view, options, DType::f32);
+}
+
+std::unique_ptr<Kernel> prepare_dense_matmul(const NodeView& view, PrepareContext& context) {
+  return prepare(view, context, DType::f32);
+}
+
+std::string dense_bf16_refuses(const NodeView& view, const KernelOptions& options) {
+  if (!options.allow_bf16) return "bfloat16 is not allowed";
+  if (!onednn::has_bf16()) return "the processor has no bfloat16 instructions";
+  return refuses(view, options, DType::bf16);
+}
+
+std::unique_ptr<Kernel> prepare_dense_bf16(const NodeView& view, PrepareContext& context) {
+  return prepare(view, context, DType::bf16);
 }
 
 }  // namespace espalier

@@ -1,6 +1,7 @@
 #include "layers/pool/pool_layers.hpp"
 
 #include "layers/pool/pool_direct.hpp"
+#include "layers/pool/pool_global.hpp"
 #include "layers/pool/pool_reference.hpp"
 #include "layers/pool/pool_shape.hpp"
 
@@ -27,6 +28,7 @@ LayerCost cost(const NodeView& view) {
 }
 
 constexpr Implementation kPool[] = {
+    {"points", pool_global_refuses, prepare_pool_global},
     {"direct", pool_direct_refuses, prepare_pool_direct},
     {"reference", pool_reference_refuses, prepare_pool_reference},
 };
