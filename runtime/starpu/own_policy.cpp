@@ -2,11 +2,10 @@
 
 #include <atomic>
 #include <climits>
-#include <deque>
-#include <mutex>
 #include <thread>
 
 #include "runtime/starpu/codelets.hpp"
+#include "runtime/starpu/common_queue.hpp"
 
 namespace espalier::starpu {
 namespace {
@@ -17,37 +16,6 @@ constexpr bool kWorkersSleep = false;
 #else
 constexpr bool kWorkersSleep = true;
 #endif
-
-/// First come, first served, for what no driver knows. The number of tasks is read without the lock: an idle
-/// worker that polls does not hinder those that push.
-class CommonQueue {
- public:
-  void push(starpu_task* task) {
-    const std::lock_guard lock(mutex_);
-    starpu_push_task_end(task);
-    tasks_.push_back(task);
-    size_.store(tasks_.size());
-  }
-  starpu_task* pop(unsigned worker) {
-    if (size_.load() == 0) return nullptr;
-    const std::lock_guard lock(mutex_);
-    for (auto it = tasks_.begin(); it != tasks_.end(); ++it) {
-      unsigned implementation = 0;
-      if (starpu_worker_can_execute_task_first_impl(worker, *it, &implementation) == 0) continue;
-      starpu_task* task = *it;
-      starpu_task_set_implementation(task, implementation);
-      tasks_.erase(it);
-      size_.store(tasks_.size());
-      return task;
-    }
-    return nullptr;
-  }
-
- private:
-  std::mutex mutex_;
-  std::deque<starpu_task*> tasks_;
-  std::atomic<std::size_t> size_{0};
-};
 
 std::atomic<TaskDriver*> driver{nullptr};
 
