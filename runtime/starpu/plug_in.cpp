@@ -23,7 +23,7 @@ Platform starpu_platform() {
   Platform platform;
   platform.name = "starpu";
   for (unsigned m = 0; m < starpu_memory_nodes_get_count(); ++m)
-    platform.memories.push_back({.name = fmt::format("memory{}", m)});
+    platform.memories.emplace_back().name = fmt::format("memory{}", m);
   std::vector<std::pair<int, int>> kinds;
   for (unsigned w = 0; w < starpu_worker_get_count(); ++w) {
     const int id = static_cast<int>(w);
