@@ -6,6 +6,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "runtime/starpu/machine.hpp"
+#include "runtime/starpu/starpu_info.hpp"
 
 namespace espalier {
 namespace {
@@ -38,7 +39,7 @@ MachineIdentity machine_identity(unsigned workers, bool bf16) {
           {"cores", std::to_string(starpu::machine_cores())},
           {"workers", std::to_string(workers)},
           {"onednn", fmt::format("{}.{}.{}", dnnl->major, dnnl->minor, dnnl->patch)},
-          {"starpu", starpu::library_version()},
+          {"starpu", starpu::starpu_info().version},
           {"espalier", "0.1.0"},
           {"build", own_build()},
           {"bf16", bf16 ? "yes" : "no"}};

@@ -1,10 +1,9 @@
-#include <atomic>
-#include <csignal>
 #include <fmt/format.h>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/command_list.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/run/local_problem.hpp"
 #include "experiments/run/lowering_arguments.hpp"
 #include "experiments/workloads/graph_source.hpp"
@@ -13,12 +12,6 @@
 
 namespace espalier {
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-void on_interrupt(int /*signal*/) {
-  interrupted = true;
-}
 
 struct CalibrateOptions {
   LoweringArguments lowering;
@@ -59,7 +52,7 @@ void calibrate_all(const CalibrateOptions& o, int& exit_code) {
   request.batch = o.batch;
   request.seed = o.seed;
   request.recalibrate = true;
-  request.stop = &interrupted;
+  request.stop = &interrupt_flag();
   request.calibration.relative_error = o.error / 100;
   request.calibration.max_seconds = o.seconds > 0 ? o.seconds : o.quick ? 10 : 60;
   request.calibration.min_runs = o.quick ? 5 : 30;
@@ -87,7 +80,7 @@ void calibrate_all(const CalibrateOptions& o, int& exit_code) {
   } else {
     fmt::print("costs in {}\n", file);
   }
-  if (interrupted) exit_code = kInterrupted;
+  if (interrupt_flag()) exit_code = kInterrupted;
 }
 
 }  // namespace
@@ -115,14 +108,13 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
   command->add_flag("--quick", o->quick, "fewer repetitions: under a minute");
   command->add_flag("--json", o->json, "print JSON");
   command->callback([o, &exit_code] {
-    auto* const before = std::signal(SIGINT, on_interrupt);
+    catch_interrupts();
     try {
       calibrate_all(*o, exit_code);
     } catch (const DeviceError&) {
-      if (!interrupted) throw;
+      if (!interrupt_flag()) throw;
       exit_code = kInterrupted;
     }
-    std::signal(SIGINT, before);
   });
 }
 

@@ -177,7 +177,7 @@ void execute(const Options& o, int& exit_code) {
     write_file(o.trace, to_chrome_trace(report.trace, report.program->tasks, report.platform));
   for (const auto& [name, file] : files) write_npy(file, report.outputs.at(name));
   if (!o.save_plan.empty()) {
-    if (report.plan_json.empty() && !interrupt_flag().load())
+    if (report.plan_json.empty() && !interrupt_flag())
       throw InputError(fmt::format("--save-plan {}: {} makes no plan", o.save_plan, report.scheduler));
     if (!report.plan_json.empty()) write_file(o.save_plan, report.plan_json);
   }
@@ -185,7 +185,7 @@ void execute(const Options& o, int& exit_code) {
     fmt::print("{}\n", to_json(report, o).dump(2));
   else
     print_text(report);
-  if (interrupt_flag().load()) exit_code = kInterrupted;
+  if (interrupt_flag()) exit_code = kInterrupted;
 }
 
 }  // namespace
@@ -230,6 +230,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "[NAME=]FILE.npy; what is left out is drawn at random; a named network takes images as [N, H, W, 3] or "
       "[N, 3, H, W]");
   command->add_option("--output", o->outputs, "[NAME=]FILE.npy to write");
+  command->add_option("--trace", o->trace, "file for the run's events, to be opened in Perfetto");
   command->add_option("--seed", o->seed, "of random inputs and weights")->capture_default_str();
   command->add_flag("--json", o->json, "print JSON");
   command->callback([o, &exit_code] { execute(*o, exit_code); });

@@ -130,10 +130,15 @@ TEST(PlanDriver, RefusesWhatCannotBeCarriedOut) {
   ASSERT_NE(program->tasks.task_count(), another->tasks.task_count());
   EXPECT_THAT(refused(another->tasks, plan, 2), HasSubstr("another graph"));
   EXPECT_THAT(refused(program->tasks, random_plan(program->tasks, 4, 3), 2), HasSubstr("2 workers run here"));
-  Plan backwards = random_plan(program->tasks, 1, 3);
-  for (Placement& p : backwards.placements)
-    p.position = static_cast<std::uint32_t>(backwards.placements.size()) - 1 - p.position;
-  EXPECT_THAT(refused(program->tasks, backwards, 1), HasSubstr("cannot be carried out"));
+  TaskGraphBuilder builder;
+  const DataId datum = builder.add_data({Bytes(64)});
+  const Access update{datum, AccessMode::read_write};
+  static_cast<void>(builder.add_class({"step", "", Flops(0), Bytes(0)}));
+  for (int i = 0; i < 3; ++i) builder.add_task({}, {&update, 1});
+  const TaskGraph chain = builder.build();
+  Plan backwards;
+  for (std::uint32_t i = 0; i < 3; ++i) backwards.placements.push_back({0, 2 - i, 0, 0});
+  EXPECT_THAT(refused(chain, backwards, 1), HasSubstr("cannot be carried out"));
   Plan twice = plan;
   for (Placement& p : twice.placements) p = {0, 0, 0, 0};
   EXPECT_THAT(refused(program->tasks, twice, 2), HasSubstr("to two tasks"));
@@ -245,7 +250,7 @@ TEST(OnlineDriver, APolicyThatFailsIsReportedAndNothingHangs) {
   Platform platform;
   platform.name = "local";
   platform.kinds.resize(1);
-  platform.memories.push_back({.name = "main"});
+  platform.memories.emplace_back().name = "main";
   for (unsigned w = 0; w < machine.workers(); ++w)
     platform.workers.push_back({"cpu" + std::to_string(w), 0, 0});
   CostTable costs(program->tasks.classes.size(), 1);
