@@ -31,7 +31,7 @@ std::shared_ptr<const NetworkProgram> make_program(const Classifier& classifier,
   LoweringOptions options;
   options.workers = workers;
   options.slots = static_cast<std::uint32_t>(cut.units.size());
-  options.target_seconds = task_seconds;
+  options.target_seconds = task_seconds > 0 ? task_seconds : choose_task_seconds(cut.units.size(), workers);
   return std::make_shared<const NetworkProgram>(lower(cut, layers, options));
 }
 
@@ -124,7 +124,8 @@ ClassifySummary classify_images(const Classifier& classifier, const LayerTable& 
   summary.micro_batch =
       request.micro_batch > 0
           ? std::min<std::int64_t>(request.micro_batch, static_cast<std::int64_t>(images.size()))
-          : choose_micro_batch(static_cast<std::int64_t>(images.size()), machine.workers());
+          : choose_micro_batch(static_cast<std::int64_t>(images.size()), machine.workers(),
+                               weight_bytes(classifier.graph));
   const auto batches = [&] {
     return (images.size() + static_cast<std::size_t>(summary.micro_batch) - 1) /
            static_cast<std::size_t>(summary.micro_batch);

@@ -17,7 +17,7 @@ struct ClassifyRequest {
   starpu::MachineOptions machine;
   KernelOptions kernels;
   std::int64_t micro_batch = 0;  ///< images a task works on; 0: chosen
-  double task_seconds = 1e-3;    ///< aim of coarsening
+  double task_seconds = 0;       ///< aim of coarsening; 0: chosen
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -29,9 +29,9 @@ void LoweringArguments::add_to(CLI::App& command) {
   command.add_option("--micro-batch", micro_batch, "samples of a task, or auto")->capture_default_str();
   command.add_option("--cores", cores, "workers; default: every core")->check(CLI::PositiveNumber);
   command.add_option("--dim", dims, "NAME=EXTENT of a symbolic dimension");
-  command.add_option("--task-ms", task_ms, "how long a task should take, milliseconds")
+  command.add_option("--task-ms", task_ms, "how long a task should take, milliseconds; 0: chosen")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::NonNegativeNumber);
   command.add_flag("--bf16", bf16, "allow bfloat16 arithmetic");
 }
 

@@ -12,7 +12,7 @@ struct LoweringArguments {
   std::string weights, micro_batch = "auto";
   std::vector<std::string> dims;
   unsigned cores = 0;
-  double task_ms = 1;
+  double task_ms = 0;  ///< 0: chosen
   bool bf16 = false;
 
   void add_to(CLI::App& command);

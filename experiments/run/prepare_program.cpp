@@ -27,7 +27,8 @@ std::int64_t enlarged(std::int64_t samples, double seconds, std::int64_t batch, 
 MicroBatches cut_with(const Graph& network, const LayerTable& layers, const RunRequest& request,
                       const Binding& binding, std::int64_t batch, unsigned workers) {
   const bool chosen = request.micro_batch == 0;
-  const std::int64_t first = chosen ? choose_micro_batch(batch, workers) : request.micro_batch;
+  const std::int64_t first =
+      chosen ? choose_micro_batch(batch, workers, weight_bytes(network)) : request.micro_batch;
   MicroBatches cut = cut_batch(network, layers, binding, batch, first);
   if (!chosen || cut.units.size() <= workers) return cut;
   double seconds = 0;
@@ -66,7 +67,9 @@ PreparedProgram prepare_program(const Graph& network, const LayerTable& layers, 
   // each worker has one micro-batch under way and one at hand
   lowering.slots =
       std::min<std::uint32_t>(static_cast<std::uint32_t>(cut.units.size()), 2 * prepared.workers);
-  lowering.target_seconds = request.task_seconds;
+  lowering.target_seconds = request.task_seconds > 0
+                                ? request.task_seconds
+                                : choose_task_seconds(cut.units.size(), prepared.workers);
   prepared.program = std::make_shared<const NetworkProgram>(lower(cut, layers, lowering));
   prepared.batch = cut.batch;
   prepared.micro_batch = cut.variants[0].samples;

@@ -1,6 +1,7 @@
 #include "experiments/run/run_network.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <fmt/format.h>
 
@@ -75,9 +76,22 @@ void measure(starpu::NetworkSession& session, const RunRequest& request, RunRepo
 
 }  // namespace
 
-std::int64_t choose_micro_batch(std::int64_t batch, unsigned workers) {
-  const std::int64_t share = batch / std::max<std::int64_t>(1, 2 * static_cast<std::int64_t>(workers));
-  return std::clamp<std::int64_t>(share, 1, 4);
+std::int64_t choose_micro_batch(std::int64_t batch, unsigned workers, std::int64_t weight_bytes) {
+  constexpr std::int64_t kBytesOfASample = 12'000'000, kMost = 8;
+  const std::int64_t share = std::max<std::int64_t>(1, batch / std::max(1U, workers));
+  const std::int64_t wanted = std::clamp<std::int64_t>(weight_bytes / kBytesOfASample, 1, kMost);
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(wanted, share))));
+}
+
+double choose_task_seconds(std::size_t micro_batches, unsigned workers) {
+  return micro_batches >= workers ? 4e-3 : 0.5e-3;
+}
+
+std::int64_t weight_bytes(const Graph& graph) {
+  std::int64_t sum = 0;
+  for (const Value& v : graph.values)
+    if (v.constant) sum += v.constant->bytes();
+  return sum;
 }
 
 namespace {
