@@ -227,7 +227,7 @@ class FaultyPolicy final : public OnlinePolicy {
   explicit FaultyPolicy(Fault fault) : fault_(fault) {}
   void begin(const SchedulingProblem&, RuntimeView&) override { ready_.clear(); }
   void ready(TaskId task) override {
-    if (fault_ == Fault::throws && task == 3) throw InternalError("no task 3, please");
+    if (fault_ == Fault::throws && task == 0) throw InternalError("not this task, please");
     ready_.push_back(task);
   }
   TaskId pick(WorkerId) override {
@@ -259,7 +259,7 @@ TEST(OnlineDriver, APolicyThatFailsIsReportedAndNothingHangs) {
   const SchedulingProblem problem{program->tasks, platform, costs};
   using Fault = FaultyPolicy::Fault;
   const std::pair<Fault, std::string> cases[] = {{Fault::none, ""},
-                                                 {Fault::throws, "no task 3"},
+                                                 {Fault::throws, "not this task"},
                                                  {Fault::withholds, "keeps back"},
                                                  {Fault::wrong, "not ready"}};
   for (const auto& [fault, message] : cases) {
