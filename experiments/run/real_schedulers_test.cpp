@@ -106,20 +106,23 @@ TEST(RealSchedulers, APlanForAnotherGraphOrPlatformIsRefused) {
 }
 
 TEST(RealSchedulers, CalibrationMeasuresEveryClass) {
-  const Graph g = random_task_graph(5, 20, 2);
-  const LocalProblem local = problem_of(g, 2);
-  starpu::Machine machine({std::string(starpu::kOwnPolicy), 0});
+  // one worker: behind its first task every task was ready before it could start, so each run has gaps to
+  // measure
+  const Graph g = random_task_graph(1, 20, 2);
+  const LocalProblem local = problem_of(g, 1);
+  ASSERT_GE(local.prepared.program->tasks.task_count(), 2U);
+  starpu::Machine machine({std::string(starpu::kOwnPolicy), 1});
   starpu::SessionOptions options;
   options.record_trace = true;
   starpu::NetworkSession session(machine, local.prepared.program, task_layers(), options);
-  const auto inputs = random_task_inputs(g, 5);
+  const auto inputs = random_task_inputs(g, 1);
   for (std::size_t k = 0; k < g.inputs.size(); ++k)
     session.set_input(k, inputs.at(g.values[static_cast<std::size_t>(g.inputs[k])].name));
   const CalibrationResult result =
       calibrate(session, {.relative_error = 0.5, .max_seconds = 0.2, .min_runs = 5});
   EXPECT_GE(result.runs, 3);
   EXPECT_EQ(result.costs.size(), local.prepared.program->tasks.classes.size());
-  EXPECT_GE(result.costs.task_overhead, 0);
+  EXPECT_GT(result.costs.task_overhead, 0);
 }
 
 }  // namespace
