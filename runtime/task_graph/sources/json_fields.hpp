@@ -25,6 +25,8 @@ class JsonFields {
       const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(e.byte, text.size()));
       fail(name_, 1 + static_cast<std::size_t>(std::count(text.begin(), end, '\n')),
            fmt::format("not valid JSON: {}", e.what()));
+    } catch (const nlohmann::json::exception& e) {  // a number that no double holds: it has no position
+      refuse(fmt::format("not valid JSON: {}", e.what()));
     }
   }
   const nlohmann::json* find(const nlohmann::json& object, const char* key) const {

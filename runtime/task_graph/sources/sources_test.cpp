@@ -142,6 +142,13 @@ TEST(WfCommons, ReadsSchema14AndNamesErrors) {
   EXPECT_THAT(error_of([] { read_wfcommons("{\n\n x", "w.json"); }), HasSubstr("w.json:3"));
 }
 
+TEST(JsonSources, ANumberThatNoDoubleHoldsIsWrongInput) {
+  EXPECT_THAT(error_of([] { read_dnn_partitioning(R"({"nodes": 1e1155})", "d.json"); }),
+              HasSubstr("d.json: not valid JSON"));
+  EXPECT_THAT(error_of([] { read_wfcommons(R"({"name": 27E3273})", "w.json"); }),
+              HasSubstr("w.json: not valid JSON"));
+}
+
 TEST(Generators, DenseOnesHaveTheRightTasks) {
   // Cholesky of N tiles: N potrf, N(N-1)/2 trsm and syrk, N(N-1)(N-2)/6 gemm
   const auto c = generate("cholesky:20");
