@@ -21,6 +21,7 @@
 #include <zip.h>
 
 #include "graphs/base/error.hpp"
+#include "runtime/starpu/machine.hpp"
 #include "runtime/starpu/starpu_info.hpp"
 
 namespace espalier {
@@ -126,15 +127,6 @@ std::string instruction_set() {
   }
 }
 
-int count_cores() {
-  hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) return 0;
-  int cores = 0;
-  if (hwloc_topology_load(topology) == 0) cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
-  hwloc_topology_destroy(topology);
-  return cores;
-}
-
 }  // namespace
 
 std::string cache_folder() {
@@ -150,7 +142,7 @@ Diagnosis diagnose() {
   Diagnosis d;
   d.components = find_components(starpu);
   d.flavours = find_flavours();
-  d.machine_cores = count_cores();
+  d.machine_cores = static_cast<int>(starpu::machine_cores());
   d.starpu_cores = starpu.max_cpus;
   d.instruction_set = instruction_set();
   d.memory_bytes = static_cast<long long>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
