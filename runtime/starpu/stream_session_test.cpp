@@ -54,15 +54,15 @@ TEST(StreamSession, ConsumesInOrderWithFlatMemory) {
   for (const std::string policy : {"prio", "lws", "eager"}) {
     Machine machine({policy, 0});
     std::vector<float> results;
-    results.reserve(2000);
+    results.reserve(6000);
     StreamSession stream(machine, twice_affine(3), task_layers(), {}, fill, append_to(results));
     std::int64_t early = 0;
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 3000; ++i) {
       stream.push();
-      if (i == 300) early = peak_memory();
+      if (i == 1000) early = peak_memory();
     }
     stream.drain();
-    ASSERT_EQ(results.size(), 2000U);
+    ASSERT_EQ(results.size(), 6000U);
     for (std::size_t i = 0; i < results.size(); ++i) ASSERT_EQ(results[i], 4 * static_cast<float>(i) + 3);
     EXPECT_LT(peak_memory() - early, 8 << 20);
     EXPECT_GT(stream.statistics().busy(), 0);
