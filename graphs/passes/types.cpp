@@ -24,6 +24,13 @@ void check_counts(const Node& node, const Layer& layer) {
     throw InputError(fmt::format("{} outputs, from 1 to {} are accepted", outputs, layer.max_outputs));
 }
 
+/// Shape rules of layers on [N, spatial..., C] take the two outer axes for granted.
+void check_rank(const NodeView& view, const Layer& layer) {
+  if (layer.layout == LayoutRule::channels_last && view.has_input(0) && view.shape(0).rank() < 2)
+    throw InputError(fmt::format("input {} has {} axes; a batch and channels, at least 2, are needed",
+                                 view.shape(0).to_string(), view.shape(0).rank()));
+}
+
 }  // namespace
 
 std::string describe_inputs(const Graph& graph, const Node& node) {
@@ -50,6 +57,7 @@ std::vector<TensorType> infer_types(const Graph& graph, const Node& node, const 
   try {
     check_counts(node, layer);
     NodeView view = view_of(graph, node);
+    check_rank(view, layer);
     view.outputs.clear();
     std::vector<TensorType> types = layer.infer(view);
     if (types.size() < node.outputs.size())
