@@ -91,9 +91,7 @@ ordered_json row_to_json(const ComparisonCase& c, const ComparisonRow& row) {
 ordered_json savings_to_json(const Savings& savings) {
   ordered_json tried = ordered_json::array();
   for (const Saving& s : savings.tried)
-    tried.push_back({{"what", s.what == Saving::What::layer  ? "layer"
-                              : s.what == Saving::What::link ? "link"
-                                                             : "codelet"},
+    tried.push_back({{"what", name_of(s.what)},
                      {"name", s.name},
                      {"makespan", s.makespan},
                      {"saved", s.saved},

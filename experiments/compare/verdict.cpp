@@ -113,9 +113,7 @@ std::string why(const ComparisonCase& c) {
 
 std::string help(const ComparisonCase& c) {
   const Saving& s = c.savings.tried.front();
-  const char* what = s.what == Saving::What::layer  ? "layer"
-                     : s.what == Saving::What::link ? "link"
-                                                    : "codelet";
+  const char* what = name_of(s.what);
   if (s.saved < 5e-4)
     return fmt::format(
         "Halving no single one of the {} layers and links tried shortens the winner's makespan.",

@@ -17,6 +17,11 @@ struct Saving {
   double chain_seconds = 0;  ///< its time on the critical chain
 };
 
+/// "layer", "codelet" or "link".
+constexpr const char* name_of(Saving::What what) {
+  return what == Saving::What::layer ? "layer" : what == Saving::What::link ? "link" : "codelet";
+}
+
 struct Savings {
   std::vector<Saving> tried;  ///< the most helpful first
   std::size_t candidates = 0;

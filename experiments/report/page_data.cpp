@@ -152,12 +152,8 @@ void add_tasks(ordered_json& out, const TaskGraph& graph) {
 ordered_json savings_to_json(const Savings& savings) {
   ordered_json tried = ordered_json::array();
   for (const Saving& s : savings.tried)
-    tried.push_back({{"what", s.what == Saving::What::layer  ? "layer"
-                              : s.what == Saving::What::link ? "link"
-                                                             : "codelet"},
-                     {"name", s.name},
-                     {"saved", s.saved},
-                     {"makespan", s.makespan}});
+    tried.push_back(
+        {{"what", name_of(s.what)}, {"name", s.name}, {"saved", s.saved}, {"makespan", s.makespan}});
   return {{"how", savings.how}, {"candidates", savings.candidates}, {"tried", std::move(tried)}};
 }
 
