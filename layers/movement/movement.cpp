@@ -168,6 +168,7 @@ std::span<const Layer> movement_layers() {
       slice_layer(),
       pad_layer(),
       transpose_layer(),
+      transpose_rows_layer(),
       reshape_layer(),
       flatten_layer(),
       squeeze_layer(),

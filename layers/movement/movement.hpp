@@ -58,6 +58,9 @@ Layer split_layer();
 Layer slice_layer();
 Layer pad_layer();
 Layer transpose_layer();
+/// TransposeRows: rows `rows` = [begin, end) of axis 1 of the output of the Transpose with the same perm.
+/// Lowering makes it of a Transpose that several workers share.
+Layer transpose_rows_layer();
 Layer reshape_layer();
 Layer flatten_layer();
 Layer squeeze_layer();

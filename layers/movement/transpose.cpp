@@ -1,3 +1,4 @@
+#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,6 +57,51 @@ std::unique_ptr<Kernel> prepare_reference(const NodeView& view, PrepareContext&)
 constexpr Implementation kImplementations[] = {{"strided", never_refuses, prepare_strided},
                                                {"reference", never_refuses, prepare_reference}};
 
+/// The rows (axis 1) of the output that TransposeRows computes.
+std::array<std::int64_t, 2> rows_of(const NodeView& view) {
+  const std::vector<std::int64_t> rows = view.attributes().get_ints("rows");
+  const Shape whole = permuted(view.shape(0), perm_of(view));
+  if (rows.size() != 2 || whole.rank() < 2 || rows[0] < 0 || rows[0] >= rows[1] || rows[1] > whole[1])
+    throw InputError(
+        fmt::format("rows [{}] is not a range of rows of {}", fmt::join(rows, ", "), whole.to_string()));
+  return {rows[0], rows[1]};
+}
+
+std::vector<TensorType> infer_rows(const NodeView& view) {
+  Shape shape = permuted(view.shape(0), perm_of(view));
+  const auto [begin, end] = rows_of(view);
+  shape[1] = end - begin;
+  return {{view.inputs[0]->dtype, shape}};
+}
+
+std::int64_t first_row_offset(const NodeView& view) {
+  return rows_of(view)[0] * source_strides(view)[1];
+}
+
+/// Twice the output: of the input only those elements are read.
+LayerCost rows_cost(const NodeView& view) {
+  const std::int64_t bytes = infer_rows(view)[0].bytes();
+  return {Flops{0}, Bytes{bytes}, Bytes{bytes}};
+}
+
+std::unique_ptr<Kernel> prepare_rows(const NodeView& view, PrepareContext&) {
+  const Shape& out = view.outputs[0]->shape;
+  return make_copy_kernel(view, {{0, 0,
+                                  CopyPlan({out.dims(), out.strides(), source_strides(view), 0,
+                                            first_row_offset(view), size_of(view.inputs[0]->dtype)})}});
+}
+
+std::unique_ptr<Kernel> prepare_rows_reference(const NodeView& view, PrepareContext&) {
+  return make_index_kernel(view,
+                           [strides = source_strides(view), first = first_row_offset(view)](
+                               int, std::span<const std::int64_t> index) -> Source {
+                             return {0, first + offset_of(index, strides)};
+                           });
+}
+
+constexpr Implementation kRowsImplementations[] = {{"strided", never_refuses, prepare_rows},
+                                                   {"reference", never_refuses, prepare_rows_reference}};
+
 }  // namespace
 
 Layer transpose_layer() {
@@ -64,6 +110,14 @@ Layer transpose_layer() {
           .infer = infer,
           .cost = movement_cost,
           .implementations = kImplementations};
+}
+
+Layer transpose_rows_layer() {
+  return {.op = "TransposeRows",
+          .summary = "a range of rows of a transposed tensor (made by lowering into bands)",
+          .infer = infer_rows,
+          .cost = rows_cost,
+          .implementations = kRowsImplementations};
 }
 
 }  // namespace espalier

@@ -53,8 +53,9 @@ std::optional<Window> row_window(const Graph& graph, const Node& node, std::vect
   const auto spatial = static_cast<std::size_t>(in.rank() - 2);
   const auto strides = a.get_ints("strides"), dilations = a.get_ints("dilations"), given = a.get_ints("pads");
   auto kernel = a.get_ints("kernel_shape");
-  if (kernel.empty() && node.op == "Conv") {
-    const Shape& w = graph.type(node.inputs[1]).shape;
+  const bool pair = node.op == "PointwiseDepthwise";  // the window is the second convolution's
+  if (kernel.empty() && (node.op == "Conv" || pair)) {
+    const Shape& w = graph.type(node.inputs[pair ? 3 : 1]).shape;
     kernel.assign(w.begin() + 2, w.end());
   }
   if (kernel.size() != spatial) return std::nullopt;
@@ -108,6 +109,16 @@ std::optional<BandOfNode> window_band(const Graph& graph, const Node& node, RowR
   return band;
 }
 
+/// Rows of a transposed tensor come from all of the input: they lie apart there.
+BandOfNode transpose_band(const Node& node, RowRange rows) {
+  BandOfNode band;
+  band.op = "TransposeRows";
+  band.inputs.resize(node.inputs.size());
+  band.attributes = node.attributes;
+  band.attributes.set("rows", std::vector<std::int64_t>{rows.begin, rows.end});
+  return band;
+}
+
 }  // namespace
 
 std::optional<BandOfNode> band_of_node(const Graph& graph, const Node& node, RowRange rows) {
@@ -118,9 +129,11 @@ std::optional<BandOfNode> band_of_node(const Graph& graph, const Node& node, Row
   const Shape& in = graph.type(node.inputs[0]).shape;
   if (out.rank() < 3 || out[0] != 1) return std::nullopt;
   std::optional<BandOfNode> band;
-  if (one_of(node.op, {"Conv", "MaxPool", "AveragePool"})) {
+  if (one_of(node.op, {"Conv", "PointwiseDepthwise", "MaxPool", "AveragePool"})) {
     if (in.rank() != out.rank() || in[0] != 1) return std::nullopt;
     band = window_band(graph, node, rows);
+  } else if (node.op == "Transpose") {
+    band = transpose_band(node, rows);
   } else {
     const bool by_channel =
         one_of(node.op, {"BatchNormalization", "LRN"}) ||

@@ -91,6 +91,7 @@ class Splitter {
       Node part = node;
       part.name = fmt::format("{}/rows{}", node.name, k);
       part.attributes = band.attributes;
+      if (!band.op.empty()) part.op = band.op;
       for (std::size_t i = 0; i < part.inputs.size(); ++i)
         if (band.inputs[i]) part.inputs[i] = input_rows(part.inputs[i], *band.inputs[i], out.rank());
       part.outputs[0] = rows_of(node.outputs[0], ranges[k], true);

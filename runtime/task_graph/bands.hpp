@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graphs/ir/layer.hpp"
@@ -40,6 +41,7 @@ struct RowRange {
 struct BandOfNode {
   std::vector<std::optional<RowRange>> inputs;
   Attributes attributes;
+  std::string op;  ///< empty: the node's own
 };
 /// nullopt when the node cannot be computed row by row.
 std::optional<BandOfNode> band_of_node(const Graph& graph, const Node& node, RowRange rows);

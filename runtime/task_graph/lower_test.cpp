@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/task_graph/segment.hpp"
 #include "tests/support/task_layers.hpp"
 
 namespace espalier {
@@ -64,6 +65,16 @@ TEST(Lower, KeepsBranchesApartForSeveralWorkers) {
   ASSERT_EQ(p.tasks.task_count(), 4U);  // stem, two branches, join
   EXPECT_THAT(p.tasks.successors(0), ::testing::ElementsAre(1, 2));
   EXPECT_THAT(p.tasks.predecessors(3), ::testing::ElementsAre(1, 2));
+}
+
+TEST(Segments, ABandThatTheNeighbourWaitsForEndsItsTask) {
+  // node 3 (lane 1) needs a row of node 0 (lane 0): node 2 in the same task as node 0 would hold it up
+  const std::vector<std::vector<std::int32_t>> halo{{}, {}, {0}, {0, 1}};
+  const std::vector<double> seconds(4, 1e-4);
+  const std::vector<std::int32_t> lanes{0, 1, 0, 1};
+  EXPECT_THAT(segment_by_chain(halo, seconds, lanes, 1), ::testing::ElementsAre(0, 1, 2, 3));
+  const std::vector<std::vector<std::int32_t>> own{{}, {}, {0}, {1}};
+  EXPECT_THAT(segment_by_chain(own, seconds, lanes, 1), ::testing::ElementsAre(0, 1, 0, 1));
 }
 
 TEST(Lower, EveryTaskReadsOnlyWhatAnEarlierOneWrote) {

@@ -166,7 +166,7 @@ bool may_join(const OpenSegment& s, double seconds, std::int32_t lane, std::int3
   if (lane >= 0 && s.lane != lane && !(s.lane == -1 && alone)) return false;
   if (seconds < kTaskSeconds) return true;
   // bands of all lanes run at once: within one, longer chains cost no parallelism
-  return lane >= 0 ? s.seconds + seconds <= 4 * target : alone && s.seconds + seconds <= 1.25 * target;
+  return alone && s.seconds + seconds <= (lane >= 0 ? 4 : 1.25) * target;
 }
 
 /// The one segment of a node's predecessors, or -1.

@@ -72,10 +72,33 @@ class RandomNetwork {
     return add(op, {v}, a);
   }
 
+  /// A 1x1 convolution that only a depthwise one reads, as fusion leaves them.
+  ValueId pair(ValueId v) {
+    const Shape shape = graph_.type(v).shape;
+    const std::int64_t k = pick(1, 3), wide = pick(2, 9);
+    if (shape[1] < 5 || shape[2] < 5) return v;
+    Attributes a;
+    a.set("group", wide);
+    a.set("strides", std::vector<std::int64_t>(2, pick(1, 2)));
+    a.set("pads", std::vector<std::int64_t>{pick(0, k - 1), pick(0, k - 1), pick(0, k - 1), pick(0, k - 1)});
+    a.set("activation", std::string("Relu"));
+    return add("PointwiseDepthwise",
+               {v, constant(Shape{wide, shape[3], 1, 1}), constant(Shape{wide}),
+                constant(Shape{wide, 1, k, k}), constant(Shape{wide})},
+               a);
+  }
+
+  /// Width and height change places.
+  ValueId transposed(ValueId v) {
+    Attributes a;
+    a.set("perm", std::vector<std::int64_t>{0, 2, 1, 3});
+    return add("Transpose", {v}, a);
+  }
+
   ValueId block(ValueId v) {
     Attributes last;
     last.set("axis", std::int64_t{-1});
-    switch (pick(0, 7)) {
+    switch (pick(0, 10)) {
       case 0:
         return window(v, "MaxPool");
       case 1:
@@ -88,6 +111,11 @@ class RandomNetwork {
         return add("Concat", {add("Sigmoid", {v}), v}, last);
       case 5:
         return squeeze(v);
+      case 6:
+      case 7:
+        return pair(v);
+      case 8:
+        return transposed(v);
       default:
         return window(v, "Conv");
     }
