@@ -75,6 +75,11 @@ TEST(Segments, ABandThatTheNeighbourWaitsForEndsItsTask) {
   EXPECT_THAT(segment_by_chain(halo, seconds, lanes, 1), ::testing::ElementsAre(0, 1, 2, 3));
   const std::vector<std::vector<std::int32_t>> own{{}, {}, {0}, {1}};
   EXPECT_THAT(segment_by_chain(own, seconds, lanes, 1), ::testing::ElementsAre(0, 1, 0, 1));
+  // a skip from node 0 to node 4 of the same lane holds nobody up
+  const std::vector<std::vector<std::int32_t>> skip{{}, {}, {0}, {1}, {0, 2}};
+  const std::vector<std::int32_t> five{0, 1, 0, 1, 0};
+  EXPECT_THAT(segment_by_chain(skip, std::vector<double>(5, 1e-4), five, 1),
+              ::testing::ElementsAre(0, 1, 0, 1, 0));
 }
 
 TEST(Lower, EveryTaskReadsOnlyWhatAnEarlierOneWrote) {

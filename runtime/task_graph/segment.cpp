@@ -157,7 +157,7 @@ namespace {
 
 struct OpenSegment {
   double seconds = 0;
-  std::int32_t waiting = 0;  ///< reads of its nodes by nodes that have not joined it
+  std::int32_t waiting = 0;  ///< reads of its nodes by others' that have not joined it
   std::int32_t lane = -1;
 };
 
@@ -186,13 +186,19 @@ std::int32_t common_segment(std::span<const std::int32_t> predecessors,
 std::vector<std::int32_t> segment_by_chain(std::span<const std::vector<std::int32_t>> predecessors,
                                            std::span<const double> seconds,
                                            std::span<const std::int32_t> lanes, double target) {
-  std::vector<std::int32_t> segment(seconds.size(), 0), readers(seconds.size(), 0);
-  for (const auto& before : predecessors)
-    for (const std::int32_t p : before) ++readers[static_cast<std::size_t>(p)];
+  std::vector<std::int32_t> segment(seconds.size(), 0), readers(seconds.size(), 0), reads(seconds.size(), 0);
+  const auto lane_of = [&](std::size_t i) { return lanes.empty() ? -1 : lanes[i]; };
+  for (std::size_t i = 0; i < predecessors.size(); ++i)
+    for (const std::int32_t p : predecessors[i]) {
+      // one lane's nodes run one after the other anyway
+      if (lane_of(i) >= 0 && lane_of(i) == lane_of(static_cast<std::size_t>(p))) continue;
+      ++readers[static_cast<std::size_t>(p)];
+      ++reads[i];
+    }
   std::vector<OpenSegment> segments;
   for (std::size_t i = 0; i < seconds.size(); ++i) {
-    const std::int32_t lane = lanes.empty() ? -1 : lanes[i];
-    auto uses = static_cast<std::int32_t>(predecessors[i].size());
+    const std::int32_t lane = lane_of(i);
+    std::int32_t uses = reads[i];
     std::int32_t home = common_segment(predecessors[i], segment);
     if (home < 0 || !may_join(segments[static_cast<std::size_t>(home)], seconds[i], lane, uses, target)) {
       home = static_cast<std::int32_t>(segments.size());
