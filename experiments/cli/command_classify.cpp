@@ -8,6 +8,7 @@
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/cli/progress_bar.hpp"
+#include "experiments/cli/starpu_policy.hpp"
 #include "graphs/base/error.hpp"
 #include "layers/layer_list.hpp"
 
@@ -43,14 +44,6 @@ Classifier load(const Options& o) {
 Preprocessing preprocessing_for(const Options& o, const Classifier& classifier) {
   return resolve(o.preprocess.empty() ? classifier.preprocessing : preprocessing_named(o.preprocess),
                  classifier.height, classifier.width);
-}
-
-std::string policy_of(const Options& o) {
-  constexpr std::string_view prefix = "starpu:";
-  if (!o.scheduler.starts_with(prefix))
-    throw InputError(
-        fmt::format("--scheduler {}: starpu:NAME is needed (espalier list schedulers)", o.scheduler));
-  return o.scheduler.substr(prefix.size());
 }
 
 /// Standard output, or a file that gets its name when it is complete.
@@ -118,7 +111,7 @@ int classify(const Options& o) {
   ClassifyRequest request;
   request.preprocessing = preprocessing_for(o, classifier);
   request.decoding = {o.max_pixels, o.exif};
-  request.machine = {policy_of(o), o.cores};
+  request.machine = {starpu_policy(o.scheduler), o.cores};
   request.kernels.allow_bf16 = o.bf16;
   request.micro_batch = o.micro_batch;
   request.stop = &interrupt_flag();

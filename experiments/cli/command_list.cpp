@@ -5,6 +5,7 @@ namespace espalier {
 void add_calibrate_command(CLI::App& app, int& exit_code);
 void add_classify_command(CLI::App& app, int& exit_code);
 void add_compare_command(CLI::App& app, int& exit_code);
+void add_conformance_command(CLI::App& app, int& exit_code);
 void add_doctor_command(CLI::App& app, int& exit_code);
 void add_fit_costs_command(CLI::App& app, int& exit_code);
 void add_inspect_command(CLI::App& app, int& exit_code);
@@ -17,6 +18,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_calibrate_command(app, exit_code);
   add_classify_command(app, exit_code);
   add_compare_command(app, exit_code);
+  add_conformance_command(app, exit_code);
   add_doctor_command(app, exit_code);
   add_fit_costs_command(app, exit_code);
   add_inspect_command(app, exit_code);

@@ -5,6 +5,7 @@
 #include <onnx/onnx_pb.h>
 #include <set>
 
+#include "experiments/conformance/starpu_executor.hpp"
 #include "layers/layer_list.hpp"
 #include "tests/support/conformance.hpp"
 
@@ -14,12 +15,12 @@ namespace espalier {
 namespace {
 
 namespace fs = std::filesystem;
-using test::CaseResult;
-using test::Outcome;
+using conformance::CaseResult;
+using conformance::Outcome;
 
 fs::path data_folder() {
   const char* folder = std::getenv("ESPALIER_ONNX_TESTDATA");
-  return folder != nullptr ? folder : "/usr/share/libonnx-testdata/data";
+  return folder != nullptr ? folder : conformance::kDebianFolder;
 }
 
 /// The operators that Espalier promises for float data.
@@ -131,17 +132,18 @@ bool is_promised(const fs::path& folder) {
 }
 
 void run_all(const test::Executor& execute, const char* suffix) {
-  const std::vector<fs::path> cases = test::conformance_cases(data_folder());
+  std::vector<fs::path> cases;
+  if (fs::exists(data_folder())) cases = conformance::find_cases(data_folder());
   if (cases.empty()) GTEST_SKIP() << data_folder() << " is absent; install libonnx-testdata";
   std::vector<CaseResult> all;
   for (const fs::path& folder : cases) {
-    const CaseResult result = test::run_case(folder, all_layers(), execute);
+    const CaseResult result = conformance::run_case(folder, all_layers(), execute);
     all.push_back(result);
     if (result.outcome == Outcome::passed || !is_promised(folder)) continue;
     if (kExcused.count(result.name) == 0)
       ADD_FAILURE() << result.suite << "/" << result.name << ": " << result.reason;
   }
-  const std::string text = test::report(all);
+  const std::string text = conformance::report(all);
   if (const char* path = std::getenv("ESPALIER_CONFORMANCE"))
     std::ofstream(std::string(path) + suffix) << text;
   std::cout << text.substr(text.rfind('\n', text.size() - 2) + 1);
@@ -163,6 +165,11 @@ TEST(Conformance, OperatorsBehindTransposes) {
 
 TEST(Conformance, OperatorsOptimised) {
   run_all(test::optimising_executor(all_layers()), ".optimised");
+}
+
+TEST(Conformance, OperatorsAsStarpuTasks) {
+  starpu::Machine machine;
+  run_all(conformance::starpu_executor(machine, all_layers()), ".starpu");
 }
 
 }  // namespace
