@@ -1,3 +1,5 @@
+#include <cerrno>
+#include <cstring>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +11,12 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
+/// A full disk ends the run at the first result that is lost.
+void flush(std::FILE* out) {
+  if (std::fflush(out) != 0 || std::ferror(out) != 0)
+    throw DeviceError(fmt::format("the results cannot be written: {}", std::strerror(errno)));
+}
+
 class TextWriter final : public ResultWriter {
  public:
   TextWriter(const Labels& labels, std::FILE* out) : labels_(labels), out_(out) {}
@@ -18,7 +26,7 @@ class TextWriter final : public ResultWriter {
     if (unknown) fmt::print(out_, "  unknown\n");
     for (const Candidate& c : candidates)
       fmt::print(out_, "  {:6.2f} %  {}\n", 100 * c.probability, labels_[c.index]);
-    std::fflush(out_);
+    flush(out_);
   }
   void problem(const std::string&, const std::string& reason) override {
     fmt::print(stderr, "skipped {}\n", reason);
@@ -48,11 +56,11 @@ class CsvWriter final : public ResultWriter {
     for (const Candidate& c : candidates)
       fmt::print(out_, "{},{},{},{},{},{:.6f},{},\n", csv_field(subject), photographs, ++rank, c.index,
                  csv_field(labels_[c.index]), c.probability, unknown ? "yes" : "no");
-    std::fflush(out_);
+    flush(out_);
   }
   void problem(const std::string& subject, const std::string& reason) override {
     fmt::print(out_, "{},1,,,,,,{}\n", csv_field(subject), csv_field(reason));
-    std::fflush(out_);
+    flush(out_);
   }
 
  private:
@@ -79,7 +87,7 @@ class JsonLinesWriter final : public ResultWriter {
   /// File names need not be UTF-8: what is not is replaced.
   void write(const nlohmann::ordered_json& line) {
     fmt::print(out_, "{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-    std::fflush(out_);
+    flush(out_);
   }
   const Labels& labels_;
   std::FILE* out_;

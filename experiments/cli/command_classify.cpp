@@ -1,4 +1,3 @@
-#include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
@@ -7,6 +6,7 @@
 #include "experiments/classify/labels.hpp"
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/output_file.hpp"
 #include "experiments/cli/progress_bar.hpp"
 #include "experiments/cli/starpu_policy.hpp"
 #include "graphs/base/error.hpp"
@@ -45,42 +45,6 @@ Preprocessing preprocessing_for(const Options& o, const Classifier& classifier) 
   return resolve(o.preprocess.empty() ? classifier.preprocessing : preprocessing_named(o.preprocess),
                  classifier.height, classifier.width);
 }
-
-/// Standard output, or a file that gets its name when it is complete.
-class OutputFile {
- public:
-  explicit OutputFile(std::string path) : path_(std::move(path)) {
-    if (path_.empty()) return;
-    temporary_ = path_ + ".part";
-    file_ = std::fopen(temporary_.c_str(), "w");
-    if (file_ == nullptr) throw InputError(fmt::format("{}: cannot be written", path_));
-  }
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
-  ~OutputFile() {
-    if (path_.empty() || file_ == nullptr) return;
-    std::fclose(file_);
-    std::remove(temporary_.c_str());
-  }
-  std::FILE* stream() const { return path_.empty() ? stdout : file_; }
-  void finish() {
-    if (path_.empty()) {
-      if (std::fflush(stdout) != 0) throw DeviceError("standard output cannot be written");
-      return;
-    }
-    const bool failed = std::ferror(file_) != 0;
-    const bool closed = std::fclose(file_) == 0;
-    file_ = nullptr;
-    if (failed || !closed || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      std::remove(temporary_.c_str());
-      throw DeviceError(fmt::format("{}: cannot be written", path_));
-    }
-  }
-
- private:
-  std::string path_, temporary_;
-  std::FILE* file_ = nullptr;
-};
 
 void print_summary(const ClassifySummary& s) {
   const double rate = s.seconds > 0 ? static_cast<double>(s.classified + s.skipped) / s.seconds : 0;

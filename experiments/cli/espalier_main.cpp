@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fmt/format.h>
+#include <system_error>
 
 #include "experiments/cli/command_list.hpp"
+#include "experiments/cli/output_file.hpp"
 #include "graphs/base/error.hpp"
 
 int main(int argc, char** argv) {
@@ -13,17 +15,24 @@ int main(int argc, char** argv) {
   espalier::add_commands(app, exit_code);
   try {
     app.parse(argc, argv);
+    espalier::flush_or_fail(stdout, "standard output");
     return exit_code;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? espalier::kDone : espalier::kWrongInput;
   } catch (const espalier::InputError& e) {
     fmt::print(stderr, "espalier: {}\n", e.what());
     return espalier::kWrongInput;
+  } catch (const espalier::DeviceError& e) {
+    fmt::print(stderr, "espalier: {}\n", e.what());
+    return espalier::kOurFault;
+  } catch (const std::system_error& e) {  // fmt's, of a full disk
+    fmt::print(stderr, "espalier: {}\n", e.what());
+    return espalier::kOurFault;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "espalier: not enough memory\n");
     return espalier::kOurFault;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "espalier: internal error or device failure: {}\n", e.what());
+    fmt::print(stderr, "espalier: internal error: {}\n", e.what());
     return espalier::kOurFault;
   }
 }

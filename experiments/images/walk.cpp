@@ -40,13 +40,23 @@ class Walker {
       if (fs::is_directory(entry, code)) {
         if (std::string problem = walk(entry); !problem.empty()) list_.problems.push_back(std::move(problem));
       } else if (has_image_ending(entry)) {
-        list_.files.push_back(entry);
+        add(entry);
       }
     }
     return {};
   }
 
  private:
+  /// Opening a pipe would wait for somebody to write to it.
+  void add(const fs::path& file) {
+    std::error_code code;
+    const fs::file_status status = fs::status(file, code);
+    if (fs::exists(status) && !fs::is_regular_file(status))
+      list_.problems.push_back(fmt::format("{}: is no regular file", file.string()));
+    else
+      list_.files.push_back(file);
+  }
+
   ImageList& list_;
   std::set<fs::path> visited_;
 };

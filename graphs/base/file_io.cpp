@@ -32,6 +32,8 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
   struct stat status {};
   if (::fstat(file.value, &status) != 0 || S_ISDIR(status.st_mode))
     throw InputError(fmt::format("{}: is a folder, a file is needed", path.string()));
+  if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && ::isatty(file.value) == 0))
+    throw InputError(fmt::format("{}: is a device, a file is needed", path.string()));
   std::string content;
   if (S_ISREG(status.st_mode)) {
     if (static_cast<std::size_t>(status.st_size) > max_bytes)
@@ -52,14 +54,27 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes) 
   }
 }
 
+std::filesystem::path rename_target(const std::filesystem::path& path) {
+  std::error_code code;
+  const auto type = std::filesystem::status(path, code).type();
+  if (type != std::filesystem::file_type::regular && type != std::filesystem::file_type::not_found &&
+      type != std::filesystem::file_type::none && type != std::filesystem::file_type::directory)
+    return {};
+  if (!std::filesystem::is_symlink(path, code)) return path;
+  const std::filesystem::path target = std::filesystem::canonical(path, code);
+  return code ? path : target;
+}
+
 void write_file(const std::filesystem::path& path, std::string_view content) {
-  std::string temporary = path.string() + ".XXXXXX";
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  const std::filesystem::path target = rename_target(path);
+  std::string temporary = target.string() + ".XXXXXX";
+  Descriptor file(target.empty() ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC)
+                                 : ::mkostemp(temporary.data(), O_CLOEXEC));
   if (file.value < 0)
     throw InputError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
   const auto fail = [&](const char* what) {
     const int code = errno;
-    ::unlink(temporary.c_str());
+    if (!target.empty()) ::unlink(temporary.c_str());
     throw DeviceError(fmt::format("{}: {}: {}", path.string(), what, std::strerror(code)));
   };
   while (!content.empty()) {
@@ -68,10 +83,11 @@ void write_file(const std::filesystem::path& path, std::string_view content) {
     if (n < 0) fail("cannot be written");
     content.remove_prefix(static_cast<std::size_t>(n));
   }
+  if (target.empty()) return;
   const mode_t mask = ::umask(0);
   ::umask(mask);
   if (::fchmod(file.value, 0666 & ~mask) != 0) fail("cannot set the permissions");
-  if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot be renamed into place");
+  if (::rename(temporary.c_str(), target.c_str()) != 0) fail("cannot be renamed into place");
 }
 
 }  // namespace espalier

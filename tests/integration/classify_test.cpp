@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <png.h>
 #include <random>
+#include <sys/stat.h>
 
 #include "experiments/classify/results.hpp"
 #include "experiments/images/preprocess.hpp"
@@ -119,6 +120,27 @@ TEST_F(Classify, EqualsTheNetworkEvaluatedNodeByNode) {
                   1e-5);
   }
   EXPECT_EQ(i, 11);
+}
+
+TEST_F(Classify, AFullDiskEndsWithAnErrorAndDevicesStay) {
+  add_photos(3);
+  ASSERT_TRUE(std::filesystem::is_character_file("/dev/full"));
+  std::filesystem::create_symlink("/dev/full", file("full"));
+  for (const char* format : {"text", "csv", "jsonl"}) {
+    const auto result = classify({"--format", format, "--output", file("full"), file("photos")});
+    EXPECT_EQ(result.exit_code, 1) << format;
+    EXPECT_THAT(result.err, HasSubstr("cannot be written: No space left"));
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(file("full")));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST_F(Classify, APipeAmongThePhotographsIsPassedOver) {
+  add_photos(2);
+  ASSERT_EQ(::mkfifo(file("photos/pipe.jpg").c_str(), 0600), 0);
+  const auto result = classify({file("photos")});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("pipe.jpg: is no regular file"));
 }
 
 TEST_F(Classify, CorruptImagesAreSkippedAndTheExitCodeSaysSo) {
