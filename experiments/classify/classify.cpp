@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -35,6 +36,13 @@ std::shared_ptr<const NetworkProgram> make_program(const Classifier& classifier,
   return std::make_shared<const NetworkProgram>(lower(cut, layers, options));
 }
 
+/// Minus infinity is the logarithm of 0.
+bool are_numbers(std::span<const float> scores) {
+  return std::all_of(scores.begin(), scores.end(),
+                     [](float v) { return std::isfinite(v) || v == -INFINITY; }) &&
+         std::any_of(scores.begin(), scores.end(), [](float v) { return std::isfinite(v); });
+}
+
 /// Reads images into the inputs of micro-batches and hands their scores out.
 class ImageStream {
  public:
@@ -64,9 +72,12 @@ class ImageStream {
     const auto classes = static_cast<std::size_t>(classifier_.classes);
     for (std::size_t k = 0; k < micro_batch_ && index * micro_batch_ + k < images_.size(); ++k) {
       const std::string path = images_[index * micro_batch_ + k].string();
-      const std::string& reason = problem(index, k);
+      const std::span<const float> of_image(scores + k * classes, classes);
+      std::string& reason = problem(index, k);
+      if (reason.empty() && !are_numbers(of_image))
+        reason = fmt::format("{}: the network's scores are not all numbers (NaN or infinite)", path);
       if (reason.empty()) {
-        callbacks_.result(path, {scores + k * classes, classes});
+        callbacks_.result(path, of_image);
         ++classified;
       } else {
         callbacks_.problem(path, reason);

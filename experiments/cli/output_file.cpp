@@ -28,6 +28,8 @@ std::FILE* make_temporary(const std::string& path, std::string& temporary) {
 
 OutputFile::OutputFile(const std::string& path) : path_(path), file_(stdout) {
   if (path_.empty()) return;
+  if (std::filesystem::is_directory(path_))
+    throw InputError(fmt::format("{}: is a folder, a file's name is needed", path_));
   const std::filesystem::path target = rename_target(path_);
   if (!target.empty()) path_ = target.string();
   file_ = target.empty() ? std::fopen(path_.c_str(), "we") : make_temporary(path_, temporary_);

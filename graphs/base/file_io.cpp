@@ -66,6 +66,8 @@ std::filesystem::path rename_target(const std::filesystem::path& path) {
 }
 
 void write_file(const std::filesystem::path& path, std::string_view content) {
+  if (std::filesystem::is_directory(path))
+    throw InputError(fmt::format("{}: is a folder, a file's name is needed", path.string()));
   const std::filesystem::path target = rename_target(path);
   std::string temporary = target.string() + ".XXXXXX";
   Descriptor file(target.empty() ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC)

@@ -131,8 +131,26 @@ TEST_F(Classify, AFullDiskEndsWithAnErrorAndDevicesStay) {
     EXPECT_EQ(result.exit_code, 1) << format;
     EXPECT_THAT(result.err, HasSubstr("cannot be written: No space left"));
   }
+  EXPECT_THAT(classify({"--output", folder_, file("photos")}).err, HasSubstr("is a folder"));
   EXPECT_TRUE(std::filesystem::is_symlink(file("full")));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+TEST_F(Classify, ScoresThatAreNoNumbersAreAProblemOfTheImage) {
+  add_photos(2);
+  test::OnnxModel m;
+  m.input("image", {-1, 3, kSide, kSide});
+  m.floats("zero", {1}, {0});
+  m.node("GlobalAveragePool", {"image"}, {"g"});
+  m.node("Flatten", {"g"}, {"f"});
+  m.node("Sub", {"f", "f"}, {"n"});
+  m.node("Div", {"n", "zero"}, {"scores"});
+  m.output("scores");
+  write(model(), m.bytes());
+  const auto result = run_espalier(
+      {"classify", "--model", model(), "--preprocess", file("p.yaml"), "--json", file("photos")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.out, HasSubstr("1000.png: the network's scores are not all numbers"));
 }
 
 TEST_F(Classify, APipeAmongThePhotographsIsPassedOver) {
