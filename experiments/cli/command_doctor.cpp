@@ -19,7 +19,7 @@ void print_text(const Diagnosis& d, const starpu::StarpuInfo& starpu) {
       starpu.cuda ? "yes" : "no", starpu.simgrid ? "yes" : "no", starpu.opencl ? "yes" : "no",
       starpu.mpi ? "yes" : "no");
   for (const Component& c : d.components)
-    fmt::print("  {:<16} {:<28} {}{}\n", c.name, c.version.empty() ? "not found" : c.version, c.purpose,
+    fmt::print("  {:<16} {:<35} {}{}\n", c.name, c.version.empty() ? "not found" : c.version, c.purpose,
                c.version.empty() ? fmt::format(" ({}: {})", c.required ? "needed" : "optional", c.cure) : "");
   fmt::print("\nflavours of StarPU in {}/starpu: {}\n", cache_folder(), d.flavours.empty() ? "none" : "");
   for (const StarpuFlavour& f : d.flavours) fmt::print("  {:<8} {}\n", f.name, f.folder);

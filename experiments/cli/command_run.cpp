@@ -153,6 +153,7 @@ void print_text(const RunReport& r) {
   fmt::print("{} x {} samples in micro-batches of {}, {} in flight, {} tasks on {} workers, {}\n",
              r.seconds.size(), r.batch, r.micro_batch, r.slots, r.program->tasks.task_count(), r.workers,
              r.scheduler);
+  if (r.seconds.empty()) return fmt::print("interrupted before the first measured run\n");
   fmt::print(
       "median {:.3f} ms, {:.1f} samples/s; {:.1f} % of the time lost between kernels; peak memory {}\n",
       r.median * 1e3, r.median > 0 ? static_cast<double>(r.batch) / r.median : 0, r.lost * 100,

@@ -7,6 +7,21 @@
 #include "experiments/cli/output_file.hpp"
 #include "graphs/base/error.hpp"
 
+namespace {
+
+/// CLI11 only says that a command is required.
+void require_known_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return;
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == argv[1]) return;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", command->get_name());
+  }
+  throw espalier::InputError(fmt::format("{} is no command; commands are {}", argv[1], known));
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   CLI::App app("Expresses deep networks as task graphs and maps them over CPUs, GPUs and nodes.", "espalier");
   app.require_subcommand(1);
@@ -14,6 +29,7 @@ int main(int argc, char** argv) {
   int exit_code = espalier::kDone;
   espalier::add_commands(app, exit_code);
   try {
+    require_known_command(app, argc, argv);
     app.parse(argc, argv);
     espalier::flush_or_fail(stdout, "standard output");
     return exit_code;

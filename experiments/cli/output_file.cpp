@@ -28,7 +28,7 @@ std::FILE* make_temporary(const std::string& path, std::string& temporary) {
 
 OutputFile::OutputFile(const std::string& path) : path_(path), file_(stdout) {
   if (path_.empty()) return;
-  if (std::filesystem::is_directory(path_))
+  if (std::error_code code; std::filesystem::is_directory(path_, code))
     throw InputError(fmt::format("{}: is a folder, a file's name is needed", path_));
   const std::filesystem::path target = rename_target(path_);
   if (!target.empty()) path_ = target.string();

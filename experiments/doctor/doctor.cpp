@@ -20,6 +20,7 @@
 #include <webp/decode.h>
 #include <zip.h>
 
+#include "experiments/conformance/conformance.hpp"
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/machine.hpp"
 #include "runtime/starpu/starpu_info.hpp"
@@ -57,6 +58,11 @@ std::string nvidia_driver() {
   return fs::exists("/proc/driver/nvidia/version") ? "loaded" : "";
 }
 
+std::string found_at(const char* path) {
+  std::error_code code;
+  return fs::exists(path, code) ? path : "";
+}
+
 std::vector<Component> find_components(const starpu::StarpuInfo& starpu) {
   const dnnl_version_t* dnnl = dnnl_version();
   const int webp = WebPGetDecoderVersion();
@@ -87,6 +93,10 @@ std::vector<Component> find_components(const starpu::StarpuInfo& starpu) {
       {"Cbc", CBC_VERSION, "integer programming", apt("coinor-libcbc-dev"), true},
       {"CUDA compiler", nvcc, "the CUDA flavour", "install the CUDA toolkit of the GPU's vendor", false},
       {"NVIDIA driver", nvidia_driver(), "running on a GPU", "install the GPU's driver", false},
+      {"GoogleTest", found_at("/usr/include/gtest/gtest.h"), "the tests", apt("libgtest-dev libgmock-dev"),
+       false},
+      {"ONNX's cases", found_at(conformance::kDebianFolder), "espalier conformance", apt("libonnx-testdata"),
+       false},
       {"mpirun", mpirun, "several nodes", apt("openmpi-bin libopenmpi-dev"), false},
   };
 }
@@ -146,6 +156,9 @@ Diagnosis diagnose() {
   d.starpu_cores = starpu.max_cpus;
   d.instruction_set = instruction_set();
   d.memory_bytes = static_cast<long long>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  if (d.machine_cores <= d.starpu_cores)
+    d.advice.push_back(
+        fmt::format("the StarPU library serves all {} cores of this machine", d.machine_cores));
   const auto has_flavour = [&](const char* name) {
     return std::any_of(d.flavours.begin(), d.flavours.end(),
                        [&](const StarpuFlavour& f) { return f.name == name; });

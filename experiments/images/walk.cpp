@@ -68,7 +68,10 @@ ImageList find_images(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     std::error_code code;
     const fs::file_status status = fs::status(path, code);
-    if (!fs::exists(status)) throw InputError(fmt::format("{}: no such file or folder", path));
+    if (status.type() == fs::file_type::not_found)
+      throw InputError(fmt::format("{}: no such file or folder", path));
+    if (!fs::status_known(status))
+      throw InputError(fmt::format("{}: cannot be read: {}", path, code.message()));
     if (!fs::is_directory(status)) {
       list.files.emplace_back(path);
       continue;

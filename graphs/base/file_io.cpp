@@ -66,7 +66,7 @@ std::filesystem::path rename_target(const std::filesystem::path& path) {
 }
 
 void write_file(const std::filesystem::path& path, std::string_view content) {
-  if (std::filesystem::is_directory(path))
+  if (std::error_code code; std::filesystem::is_directory(path, code))
     throw InputError(fmt::format("{}: is a folder, a file's name is needed", path.string()));
   const std::filesystem::path target = rename_target(path);
   std::string temporary = target.string() + ".XXXXXX";

@@ -153,6 +153,12 @@ TEST_F(Classify, ScoresThatAreNoNumbersAreAProblemOfTheImage) {
   EXPECT_THAT(result.out, HasSubstr("1000.png: the network's scores are not all numbers"));
 }
 
+TEST(Command, AnUnknownOneIsNamed) {
+  const auto result = run_espalier({"clasify", "x.jpg"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("clasify is no command; commands are calibrate, classify, "));
+}
+
 TEST_F(Classify, APipeAmongThePhotographsIsPassedOver) {
   add_photos(2);
   ASSERT_EQ(::mkfifo(file("photos/pipe.jpg").c_str(), 0600), 0);
