@@ -24,9 +24,9 @@ std::int64_t read_number(const char* path) {
   return value;
 }
 
-/// Value in bytes of a line "KEY: n kB" of /proc/meminfo.
-std::int64_t from_meminfo(const std::string& key) {
-  std::ifstream file("/proc/meminfo");
+/// Value in bytes of a line "KEY: n kB" of a file below /proc.
+std::int64_t from_proc(const char* path, const std::string& key) {
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     if (line.rfind(key, 0) != 0) continue;
     std::istringstream words(line.substr(key.size()));
@@ -61,7 +61,7 @@ HostMemory& HostMemory::operator=(HostMemory&& other) noexcept {
 }
 
 std::int64_t available_memory() {
-  std::int64_t available = from_meminfo("MemAvailable:");
+  std::int64_t available = from_proc("/proc/meminfo", "MemAvailable:");
   constexpr std::array<std::pair<const char*, const char*>, 2> groups{
       {{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
        {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}}};
@@ -77,6 +77,8 @@ std::int64_t available_memory() {
 }
 
 std::int64_t peak_memory() {
+  // ru_maxrss starts from what the parent process held at the fork; VmHWM is this program's own
+  if (const std::int64_t peak = from_proc("/proc/self/status", "VmHWM:"); peak != kUnknown) return peak;
   struct rusage usage {};
   ::getrusage(RUSAGE_SELF, &usage);
   return std::int64_t{usage.ru_maxrss} * 1024;
