@@ -37,7 +37,7 @@ std::optional<Weighted> weighted_producer(const Editor& editor, Graph& graph, Va
   if (node.op == "ConvTranspose") w.channel_axis = 1;  // [C, M/group, k...]
   if (node.op == "Gemm") w.channel_axis = node.attributes.get_int("transB", 0) != 0 ? 0 : 1;
   if (node.op == "MatMul") {
-    if (weights->shape().rank() != 2 || graph.type(node.inputs[0]).shape.rank() != 2) return std::nullopt;
+    if (weights->shape().rank() != 2 || graph.type(node.inputs[0]).shape.rank() < 2) return std::nullopt;
     w.channel_axis = 1;
   }
   return w;
@@ -93,7 +93,7 @@ bool absorb(Editor& editor, std::int32_t i, const Weighted& w, const Affine& aff
   for (std::size_t c = 0; c < bias->size(); ++c)
     shifted.push_back(static_cast<float>(affine.scale[c] * (*bias)[c] + affine.shift[c]));
   node.inputs.resize(2);
-  if (node.op == "MatMul") node.op = "Gemm";
+  if (node.op == "MatMul" && editor.graph().type(node.inputs[0]).shape.rank() == 2) node.op = "Gemm";
   node.attributes.erase("beta");
   node.inputs.push_back(editor.add_constant(node.name + "/bias", Tensor::of<float>({w.channels}, shifted)));
   node.outputs = editor.node(i).outputs;

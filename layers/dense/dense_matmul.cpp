@@ -58,7 +58,11 @@ Descriptors describe(const DenseShape& d, DType compute, bool packed) {
   memory::dims out = d.batch;
   out.insert(out.end(), {d.m, d.n});
   r.y = onednn::row_major(DType::f32, out);
-  if (row_bias(d)) r.bias = onednn::row_major(DType::f32, {1, d.n});
+  if (row_bias(d)) {
+    memory::dims row(d.batch.size() + 1, 1);
+    row.push_back(d.n);
+    r.bias = onednn::row_major(DType::f32, row);
+  }
   r.compute_a = retyped(r.a, compute);
   r.compute_b = packed ? onednn::any_layout(retyped(r.b, compute)) : retyped(r.b, compute);
   return r;

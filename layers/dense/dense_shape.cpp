@@ -13,8 +13,7 @@ void check_types(const NodeView& view) {
   if (!is_float(t) && t != DType::i32 && t != DType::i64 && t != DType::u32 && t != DType::u64)
     throw InputError(
         fmt::format("inputs of {}; a float type, int32, int64, uint32 or uint64 is needed", name_of(t)));
-  const std::size_t operands = view.op() == "Gemm" ? 3 : 2;
-  for (std::size_t i = 1; i < std::min(view.inputs.size(), operands); ++i)
+  for (std::size_t i = 1; i < std::min<std::size_t>(view.inputs.size(), 3); ++i)
     if (view.has_input(i) && view.inputs[i]->dtype != t)
       throw InputError(
           fmt::format("input {} is {} but input 0 is {}", i, name_of(view.inputs[i]->dtype), name_of(t)));
@@ -109,6 +108,13 @@ DenseShape matmul_shape(const NodeView& view) {
   if (!vector_a) out.push_back(d.m);
   if (!vector_b) out.push_back(d.n);
   d.output = Shape(std::move(out));
+  if (view.has_input(2)) {
+    if (view.shape(2) != Shape{d.n})
+      throw InputError(fmt::format("the bias {} must be [{}]", view.shape(2).to_string(), d.n));
+    d.has_c = true;
+    d.beta = 1;
+    d.c_n = 1;
+  }
   return d;
 }
 

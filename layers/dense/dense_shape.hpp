@@ -26,7 +26,8 @@ struct DenseShape {
 
 /// Of Gemm: A and B are matrices, C broadcasts to [M, N] from behind. InputError otherwise.
 DenseShape gemm_shape(const NodeView& view);
-/// Of MatMul, as numpy.matmul: leading axes broadcast, a vector is a row in front and a column behind.
+/// Of MatMul, as numpy.matmul: leading axes broadcast, a vector is a row in front and a column behind. The
+/// optional third input, which ONNX lacks and fusion adds, is a bias [N].
 DenseShape matmul_shape(const NodeView& view);
 /// By the node's operator.
 DenseShape dense_shape(const NodeView& view);

@@ -55,6 +55,32 @@ TEST(MatMul, BroadcastsAsNumPyDoes) {
     }
 }
 
+TEST(MatMul, ABiasAddsToEveryRow) {
+  std::mt19937 random(4);
+  const std::vector<std::pair<Shape, Shape>> cases = {{{5, 9}, {9, 7}},
+                                                      {{2, 5, 9}, {9, 7}},
+                                                      {{2, 3, 5, 9}, {2, 3, 9, 7}},
+                                                      {{2, 1, 5, 9}, {3, 9, 7}},
+                                                      {{2, 5, 9}, {9, 1}}};
+  for (const auto& [a, b] : cases)
+    for (bool fused : {false, true}) {
+      SCOPED_TRACE(a.to_string() + " " + b.to_string());
+      OneNode node(all_layers(), "MatMul");
+      node.input(random_tensor(DType::f32, a, random)).constant(random_tensor(DType::f32, b, random));
+      const Tensor without = node.run(reference())[0];
+      const Tensor bias = random_tensor(DType::f32, {b[-1]}, random);
+      node.constant(bias);
+      const Tensor with = node.run(reference())[0];
+      for (std::int64_t i = 0; i < with.elements(); ++i)
+        ASSERT_NEAR(with.as<float>()[i], without.as<float>()[i] + bias.as<float>()[i % b[-1]], 1e-5);
+      if (fused) node.fuse_binary("Add", random).fuse({"Gelu", 0, 0});
+      expect_agreement(node);
+    }
+  OneNode node(all_layers(), "MatMul");
+  node.input(Tensor(DType::f32, {2, 3})).input(Tensor(DType::f32, {3, 4})).input(Tensor(DType::f32, {3}));
+  EXPECT_THROW(node.infer(), InputError);
+}
+
 TEST(MatMul, IntegersStayExact) {
   OneNode node(all_layers(), "MatMul");
   const std::int64_t big = (std::int64_t{1} << 53) + 1;  // not a double

@@ -109,6 +109,20 @@ std::optional<BandOfNode> window_band(const Graph& graph, const Node& node, RowR
   return band;
 }
 
+/// Axis 1 of a product is its rows, or a batch axis whose matrices lie one behind the other.
+std::optional<BandOfNode> matmul_band(const Graph& graph, const Node& node, RowRange rows) {
+  const Shape& out = graph.type(node.outputs[0]).shape;
+  const Shape& a = graph.type(node.inputs[0]).shape;
+  const Shape& b = graph.type(node.inputs[1]).shape;
+  if (a.rank() < 2 || b.rank() < 2) return std::nullopt;
+  BandOfNode band;
+  band.attributes = node.attributes;
+  band.inputs.resize(node.inputs.size());
+  if (!broadcast_rows(a, out.rank(), out[1], rows, band.inputs[0])) return std::nullopt;
+  if (out.rank() > 3 && !broadcast_rows(b, out.rank(), out[1], rows, band.inputs[1])) return std::nullopt;
+  return band;
+}
+
 /// Rows of a transposed tensor come from all of the input: they lie apart there.
 BandOfNode transpose_band(const Node& node, RowRange rows) {
   BandOfNode band;
@@ -134,6 +148,8 @@ std::optional<BandOfNode> band_of_node(const Graph& graph, const Node& node, Row
     band = window_band(graph, node, rows);
   } else if (node.op == "Transpose") {
     band = transpose_band(node, rows);
+  } else if (node.op == "MatMul") {
+    band = matmul_band(graph, node, rows);
   } else {
     const bool by_channel =
         one_of(node.op, {"BatchNormalization", "LRN"}) ||

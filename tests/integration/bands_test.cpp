@@ -95,10 +95,21 @@ class RandomNetwork {
     return add("Transpose", {v}, a);
   }
 
+  /// Self-attention over rows and columns: products of a shared and of a batched second operand.
+  ValueId attention(ValueId v) {
+    const std::int64_t c = channels_of(v), k = pick(1, 5);
+    Attributes swap, last;
+    swap.set("perm", std::vector<std::int64_t>{0, 1, 3, 2});
+    last.set("axis", std::int64_t{-1});
+    const ValueId q = add("Add", {add("MatMul", {v, constant(Shape{c, k})}), constant(Shape{k})});
+    const ValueId keys = add("Transpose", {add("MatMul", {v, constant(Shape{c, k})})}, swap);
+    return add("Add", {add("MatMul", {add("Softmax", {add("MatMul", {q, keys})}, last), v}), v});
+  }
+
   ValueId block(ValueId v) {
     Attributes last;
     last.set("axis", std::int64_t{-1});
-    switch (pick(0, 10)) {
+    switch (pick(0, 12)) {
       case 0:
         return window(v, "MaxPool");
       case 1:
@@ -116,6 +127,9 @@ class RandomNetwork {
         return pair(v);
       case 8:
         return transposed(v);
+      case 9:
+      case 10:
+        return attention(v);
       default:
         return window(v, "Conv");
     }
