@@ -138,6 +138,7 @@ nlohmann::ordered_json to_json(const RunReport& r, const Options& o) {
   j["workers"] = r.workers;
   j["preparation_seconds"] = r.preparation_seconds;
   if (!r.limitation.empty()) j["limitation"] = r.limitation;
+  if (!r.uncut_because.empty()) j["uncut_because"] = r.uncut_because;
   j["version"] = "0.1.0";
   j["starpu_version"] = starpu::starpu_info().version;
   j["seed"] = o.seed;
@@ -162,6 +163,7 @@ void print_text(const RunReport& r) {
     fmt::print("predicted {:.3f} ms on the model engine ({:+.1f} %)\n", r.predicted * 1e3,
                r.predicted_error * 100);
   if (!r.limitation.empty()) fmt::print("{}\n", r.limitation);
+  if (!r.uncut_because.empty()) fmt::print("the batch is not cut as asked for: {}\n", r.uncut_because);
 }
 
 void execute(const Options& o, int& exit_code) {

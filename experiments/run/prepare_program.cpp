@@ -72,6 +72,7 @@ PreparedProgram prepare_program(const Graph& network, const LayerTable& layers, 
                                 : choose_task_seconds(cut.units.size(), prepared.workers);
   prepared.program = std::make_shared<const NetworkProgram>(lower(cut, layers, lowering));
   prepared.batch = cut.batch;
+  prepared.uncut_because = cut.uncut_because;
   prepared.micro_batch = cut.variants[0].samples;
   prepared.micro_batches = static_cast<std::uint32_t>(cut.units.size());
   return prepared;

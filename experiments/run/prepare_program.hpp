@@ -10,6 +10,7 @@ struct PreparedProgram {
   std::int64_t batch = 1, micro_batch = 1;
   std::uint32_t micro_batches = 1;
   unsigned workers = 1;
+  std::string uncut_because;  ///< see MicroBatches
 };
 
 /// Workers that a run gets: `cores`, or all that the machine and StarPU have when it is 0.

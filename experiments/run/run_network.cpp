@@ -137,6 +137,7 @@ RunReport run_network(const Graph& network, const LayerTable& layers, const RunR
   report.batch = prepared.batch;
   report.micro_batch = prepared.micro_batch;
   report.micro_batches = prepared.micro_batches;
+  report.uncut_because = prepared.uncut_because;
   report.slots = report.program->slots;
 
   starpu::MachineOptions machine_options = request.machine;

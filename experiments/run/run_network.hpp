@@ -52,7 +52,8 @@ struct RunReport {
   std::shared_ptr<const NetworkProgram> program;
   std::map<std::string, Tensor> outputs;
   unsigned workers = 0;
-  std::string policy, limitation, note;
+  std::string policy, limitation;
+  std::string uncut_because;  ///< why the batch is not cut into micro-batches as asked for, or empty
   double preparation_seconds = 0;
   std::string scheduler;         ///< "starpu:prio", "heft_topcuoglu2002", with "/both" behind it for hybrids
   std::optional<Plan> plan;      ///< that was carried out

@@ -34,15 +34,6 @@ Graph row_network(const std::vector<std::pair<std::string, std::int64_t>>& ops) 
   return g;
 }
 
-TEST(BatchAxes, FollowTheBatchUntilAnOperatorMixesIt) {
-  const BatchAxes good = find_batch_axes(row_network({{"Relu", 0}, {"Softmax", 1}}), all_layers(), {});
-  EXPECT_TRUE(good.can_cut()) << good.reason;
-  EXPECT_THAT(good.inputs, ElementsAre(0));
-  EXPECT_THAT(good.outputs, ElementsAre(0));
-  const BatchAxes mixed = find_batch_axes(row_network({{"Softmax", 0}}), all_layers(), {});
-  EXPECT_THAT(mixed.reason, HasSubstr("across the samples"));
-}
-
 TEST(RunNetwork, CutsTheBatchAndEqualsEvaluation) {
   const Graph g = row_network({{"Sigmoid", 0}, {"Softmax", -1}, {"Sqrt", 0}});
   for (const std::int64_t micro_batch : {1, 2, 3, 7}) {
