@@ -53,6 +53,8 @@ std::span<const SchedulerEntry> all_schedulers() {
        "exponential, cut by the time limit", make_exact},
       {"eager", "greedy", "one queue for all workers, first come, first served", "StarPU's eager",
        "O(1) a task", nullptr, make_eager},
+      {"prio", "greedy", "one queue for all workers, the greatest priority first", "StarPU's prio",
+       "O(log n) a task", nullptr, make_prio},
       {"random", "greedy", "a worker drawn in proportion to its speed", "StarPU's random", "O(p) a task",
        nullptr, make_random},
       {"lws", "greedy", "tasks stay with the worker that made them ready; idle ones steal from the nearest",

@@ -8,6 +8,7 @@
 namespace espalier {
 
 std::unique_ptr<OnlinePolicy> make_eager();
+std::unique_ptr<OnlinePolicy> make_prio();
 std::unique_ptr<OnlinePolicy> make_random();
 std::unique_ptr<OnlinePolicy> make_lws();
 std::unique_ptr<OnlinePolicy> make_dm();
