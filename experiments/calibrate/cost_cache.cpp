@@ -11,7 +11,7 @@ namespace espalier {
 namespace {
 
 constexpr const char* kFormat = "espalier-costs";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 /// A positive, finite number or nullopt.
 std::optional<double> number(const nlohmann::json& object, const char* name, bool zero) {
@@ -38,7 +38,10 @@ std::optional<CostModel::Estimate> MeasuredCosts::estimate(const CostClassInfo& 
 
 void MeasuredCosts::merge(const MeasuredCosts& other) {
   for (const auto& [key, cost] : other.costs_) costs_[key] = cost;
-  if (other.task_overhead > 0) task_overhead = other.task_overhead;
+  if (other.task_overhead <= 0) return;
+  task_overhead = other.task_overhead;
+  run_overhead = other.run_overhead;
+  deviation = other.deviation;
 }
 
 std::string MeasuredCosts::to_json(const MachineIdentity& identity) const {
@@ -47,6 +50,8 @@ std::string MeasuredCosts::to_json(const MachineIdentity& identity) const {
   root["version"] = kVersion;
   root["machine"] = identity;
   root["task_overhead"] = task_overhead;
+  root["run_overhead"] = run_overhead;
+  root["deviation"] = deviation;
   auto& list = root["costs"] = nlohmann::ordered_json::array();
   for (const auto& [key, cost] : costs_)
     list.push_back({{"codelet", key.first},
@@ -65,10 +70,13 @@ std::optional<MeasuredCosts> MeasuredCosts::from_json(std::string_view text,
       root.value("machine", nlohmann::json()) != nlohmann::json(identity))
     return std::nullopt;
   MeasuredCosts costs;
-  const auto overhead = number(root, "task_overhead", true);
+  const auto overhead = number(root, "task_overhead", true), run = number(root, "run_overhead", true),
+             deviation = number(root, "deviation", true);
   const auto list = root.find("costs");
-  if (!overhead || list == root.end() || !list->is_array()) return std::nullopt;
+  if (!overhead || !run || !deviation || list == root.end() || !list->is_array()) return std::nullopt;
   costs.task_overhead = *overhead;
+  costs.run_overhead = *run;
+  costs.deviation = *deviation;
   for (const auto& entry : *list) {
     if (!entry.is_object()) return std::nullopt;
     const auto seconds = number(entry, "seconds", false), error = number(entry, "relative_error", true),

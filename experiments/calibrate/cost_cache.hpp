@@ -12,7 +12,7 @@ namespace espalier {
 
 /// One measured cost.
 struct MeasuredCost {
-  double seconds = 0;         ///< median
+  double seconds = 0;         ///< robust mean
   double relative_error = 0;  ///< half the width of the median's 95 % confidence interval, over the median
   std::uint64_t samples = 0;
 };
@@ -22,6 +22,8 @@ struct MeasuredCost {
 class MeasuredCosts final : public CostModel {
  public:
   double task_overhead = 0;  ///< seconds; 0: not measured
+  double run_overhead = 0;   ///< seconds before a run's first tasks start and after its last one
+  double deviation = 0;      ///< relative, of a task's time within one run
 
   void set(const CostClassInfo& what, const MeasuredCost& cost) {
     costs_[{what.codelet, what.signature}] = cost;

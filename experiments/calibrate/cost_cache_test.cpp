@@ -70,7 +70,7 @@ TEST_F(CostCache, OtherMachinesVersionsAndDamageAreNotTrusted) {
     return out.replace(at, from.size(), to);
   };
   for (const std::string& bad :
-       {changed("\"version\": 1", "\"version\": 2"), changed("espalier-costs", "espalier-plan"),
+       {changed("\"version\": 2", "\"version\": 1"), changed("espalier-costs", "espalier-plan"),
         changed("0.001", "-0.001"), changed("0.001", "0"), changed("0.001", "null"), changed("\"a\"", "7"),
         changed("\"samples\": 10", "\"samples\": -1"), text.substr(0, text.size() / 2), std::string("[]"),
         std::string()})

@@ -31,9 +31,13 @@ nlohmann::ordered_json to_json(const LocalProblem& local, const std::string& gra
   j["tasks"] = tasks.task_count();
   j["cost_classes"] = tasks.classes.size();
   j["runs"] = local.calibration.runs;
+  j["disturbed_runs"] = local.calibration.disturbed;
+  j["trusted"] = local.calibration.trusted;
   j["seconds"] = local.calibration.seconds;
   j["relative_error"] = local.calibration.relative_error;
   j["task_overhead"] = local.platform.kinds[0].task_overhead.value;
+  j["run_overhead"] = local.run_overhead;
+  j["deviation"] = local.deviation;
   auto& list = j["classes"] = nlohmann::ordered_json::array();
   for (CostClass c = 0; c < tasks.classes.size(); ++c) {
     const MeasuredCost* cost = local.calibration.costs.find(tasks.classes[c]);
@@ -62,6 +66,11 @@ void calibrate_all(const CalibrateOptions& o, int& exit_code) {
     const NetworkSource source = load_network(graph, all_layers(), {o.lowering.weights, o.seed});
     const LocalProblem local = load_local_problem(source.graph, all_layers(), request);
     results.push_back(to_json(local, graph));
+    if (!local.calibration.trusted)
+      fmt::print(stderr,
+                 "espalier: warning: {}: other programs used the cores during {} of {} runs; the costs are "
+                 "not kept\n",
+                 graph, local.calibration.disturbed, local.calibration.runs);
     if (!o.json)
       fmt::print(
           "{}: {} kinds of tasks of batch {} in {} runs, {:.1f} s; sum within {:.2f} %, {:.2f} us a "

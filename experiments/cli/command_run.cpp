@@ -130,6 +130,7 @@ nlohmann::ordered_json to_json(const RunReport& r, const Options& o) {
   j["utilisation"] = utilisation;
   j["cost_sources"] = {{"measured_here", 1.0}};
   j["iterations"] = r.seconds;
+  j["disturbed_iterations"] = {{"repeated", r.repeated}, {"counted", r.disturbed}};
   j["batch"] = r.batch;
   j["micro_batch"] = r.micro_batch;
   j["micro_batches"] = r.micro_batches;
@@ -162,6 +163,13 @@ void print_text(const RunReport& r) {
   if (r.predicted > 0)
     fmt::print("predicted {:.3f} ms on the model engine ({:+.1f} %)\n", r.predicted * 1e3,
                r.predicted_error * 100);
+  if (r.repeated > 0)
+    fmt::print("{} more iterations were passed over: other programs used the cores\n", r.repeated);
+  if (r.disturbed > 0)
+    fmt::print(
+        "other programs used the cores during {} of the counted iterations: the times are not this "
+        "machine's\n",
+        r.disturbed);
   if (!r.limitation.empty()) fmt::print("{}\n", r.limitation);
   if (!r.uncut_because.empty()) fmt::print("the batch is not cut as asked for: {}\n", r.uncut_because);
 }

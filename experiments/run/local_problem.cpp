@@ -1,6 +1,7 @@
 #include "experiments/run/local_problem.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "graphs/base/error.hpp"
@@ -19,20 +20,43 @@ MachineIdentity identity_of(const PreparedProgram& prepared, const RunRequest& r
   return machine_identity(prepared.workers, request.kernels.allow_bf16);
 }
 
-LocalProblem assemble(const PreparedProgram& prepared, const MeasuredCosts& costs,
-                      const RunRequest& request) {
+/// How much longer all tasks of the graph take now than the costs say, as a share.
+double drift(const MeasuredCosts& costs, const MeasuredCosts& now, const TaskGraph& graph) {
+  double before = 0, after = 0;
+  for (TaskId t = 0; t < graph.task_count(); ++t) {
+    const MeasuredCost *a = costs.find(graph.class_of(t)), *b = now.find(graph.class_of(t));
+    if (a == nullptr || b == nullptr) continue;
+    before += a->seconds;
+    after += b->seconds;
+  }
+  return before > 0 ? after / before - 1 : 0;
+}
+
+/// Complete costs of the cache, looked at again with a few runs: frequency and neighbours of a machine
+/// change. Nothing is measured when they still hold or other programs leave no undisturbed run.
+bool still_hold(const MeasuredCosts& costs, starpu::NetworkSession& session, CalibrationResult& check) {
+  constexpr double kMost = 0.02;
+  check = calibrate(session, {.relative_error = 1, .max_seconds = 1, .min_runs = 4});
+  if (check.interrupted || !check.trusted) return true;
+  return std::abs(drift(costs, check.costs, session.program().tasks)) <= kMost;
+}
+
+}  // namespace
+
+LocalProblem assemble_local_problem(const PreparedProgram& prepared, const MeasuredCosts& costs,
+                                    const RunRequest& request) {
   LocalProblem local;
   local.prepared = prepared;
   local.platform = run_platform(prepared.workers, costs.task_overhead);
   const CostModel* models[] = {&costs};
   local.costs = make_cost_table(prepared.program->tasks, local.platform, models);
   local.costs.require_runnable(prepared.program->tasks, local.platform);
+  local.run_overhead = costs.run_overhead;
+  local.deviation = costs.deviation;
   local.seed = request.seed;
   local.time_limit = Seconds(request.time_limit);
   return local;
 }
-
-}  // namespace
 
 Platform run_platform(unsigned workers, double task_overhead) {
   const Platform machine = local_platform();
@@ -62,13 +86,15 @@ std::optional<LocalProblem> make_local_problem(const PreparedProgram& prepared,
   const MachineIdentity identity = identity_of(prepared, request);
   MeasuredCosts costs = request.recalibrate ? MeasuredCosts{} : load_costs(identity);
   CalibrationResult calibration;
-  if (!complete(costs, prepared.program->tasks)) {
+  const bool known = complete(costs, prepared.program->tasks);
+  if (!known || !still_hold(costs, session, calibration)) {
     calibration = calibrate(session, request.calibration);
-    if (calibration.interrupted) return std::nullopt;
-    save_costs(calibration.costs, identity);
-    costs.merge(calibration.costs);
+    // what other programs disturbed is used where there is nothing better, and not kept
+    if (calibration.trusted) save_costs(calibration.costs, identity);
+    if (calibration.trusted || !known) costs.merge(calibration.costs);
   }
-  LocalProblem local = assemble(prepared, costs, request);
+  if (calibration.interrupted) return std::nullopt;
+  LocalProblem local = assemble_local_problem(prepared, costs, request);
   local.calibration = std::move(calibration);
   return local;
 }
@@ -78,7 +104,7 @@ LocalProblem load_local_problem(const Graph& network, const LayerTable& layers, 
   const MachineIdentity identity = identity_of(prepared, request);
   if (!request.recalibrate)
     if (const MeasuredCosts costs = load_costs(identity); complete(costs, prepared.program->tasks))
-      return assemble(prepared, costs, request);
+      return assemble_local_problem(prepared, costs, request);
   starpu::Machine machine({std::string(starpu::kOwnPolicy), request.machine.cores});
   starpu::SessionOptions options;
   options.kernels = request.kernels;

@@ -12,17 +12,24 @@ struct LocalProblem {
   PreparedProgram prepared;
   Platform platform;
   CostTable costs;
+  double run_overhead = 0;  ///< see MeasuredCosts
+  double deviation = 0;
   std::uint64_t seed = 0;
   Seconds time_limit{1};
-  CalibrationResult calibration;  ///< runs = 0: everything was in the cache
+  CalibrationResult calibration;  ///< runs = 0: everything was in the cache and not checked
   SchedulingProblem problem() const { return {prepared.program->tasks, platform, costs, seed, time_limit}; }
 };
+
+/// Platform and costs for a program from measured times; `calibration` stays empty.
+LocalProblem assemble_local_problem(const PreparedProgram& prepared, const MeasuredCosts& costs,
+                                    const RunRequest& request);
 
 /// The cores of the local platform that a run uses, all in main memory.
 Platform run_platform(unsigned workers, double task_overhead);
 
-/// Fills platform and costs. Times that the cache lacks are measured with the session, which has no driver
-/// and whose inputs are set; nullopt after an interruption.
+/// Fills platform and costs. Times that the cache lacks, or that are off by more than 2 % of the whole now,
+/// are measured with the session, which has no driver and whose inputs are set; nullopt after an
+/// interruption.
 std::optional<LocalProblem> make_local_problem(const PreparedProgram& prepared,
                                                starpu::NetworkSession& session, const RunRequest& request);
 

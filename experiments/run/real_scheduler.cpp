@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "experiments/run/prediction.hpp"
 #include "experiments/simulate/simulation.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/base/file_io.hpp"
@@ -11,11 +12,16 @@
 #include "schedulers/scheduler_list.hpp"
 
 namespace espalier {
-namespace {
 
 using starpu::PlanMode;
 
-PlanMode mode_of(const std::string& hybrid) {
+std::string model_twin(std::string_view policy) {
+  for (const SchedulerEntry& entry : all_schedulers())
+    if (entry.name == policy && entry.make_online != nullptr) return std::string(policy);
+  return {};
+}
+
+starpu::PlanMode plan_mode(std::string_view hybrid) {
   if (hybrid.empty()) return PlanMode::strict;
   if (hybrid == "allocation") return PlanMode::allocation;
   if (hybrid == "order") return PlanMode::order;
@@ -23,15 +29,12 @@ PlanMode mode_of(const std::string& hybrid) {
   throw InputError(fmt::format("--hybrid {}: accepted are allocation, order and both", hybrid));
 }
 
-double predict(const SchedulingProblem& problem, const Plan& plan, PlanMode mode) {
-  SimulationOptions options;
-  options.record_trace = false;
-  if (mode == PlanMode::strict) return simulate(problem, plan, options).makespan;
+Trace simulate_as_run(const SchedulingProblem& problem, const Plan& plan, PlanMode mode,
+                      const SimulationOptions& options) {
+  if (mode == PlanMode::strict) return simulate(problem, plan, options);
   const auto hints = make_plan_hints(plan, mode != PlanMode::order, mode != PlanMode::allocation);
-  return simulate(problem, *hints, options).makespan;
+  return simulate(problem, *hints, options);
 }
-
-}  // namespace
 
 Plan read_plan_for(const std::string& file, const LocalProblem& local) {
   const PlanFile read = plan_from_json(read_file(file), file);
@@ -49,7 +52,7 @@ Plan read_plan_for(const std::string& file, const LocalProblem& local) {
 RealScheduler make_real_scheduler(const LocalProblem& local, const RunRequest& request) {
   const SchedulingProblem problem = local.problem();
   const void* program = local.prepared.program.get();
-  const PlanMode mode = mode_of(request.hybrid);
+  const PlanMode mode = plan_mode(request.hybrid);
   RealScheduler real;
   if (!request.plan_file.empty()) {
     real.plan = read_plan_for(request.plan_file, local);
@@ -59,9 +62,9 @@ RealScheduler make_real_scheduler(const LocalProblem& local, const RunRequest& r
       if (mode != PlanMode::strict)
         throw InputError(fmt::format("--hybrid {}: {} decides while the run goes on and makes no plan",
                                      request.hybrid, request.scheduler));
-      SimulationOptions options;
-      options.record_trace = false;
-      real.predicted = simulate_scheduler(problem, request.scheduler, options).trace.makespan;
+      real.predicted = predicted_makespan(local, [&](const SchedulingProblem& p, const SimulationOptions& o) {
+        return simulate_scheduler(p, request.scheduler, o).trace;
+      });
       real.driver = starpu::make_online_driver(program, problem, entry.make_online(), request.scheduler);
       return real;
     }
@@ -70,7 +73,9 @@ RealScheduler make_real_scheduler(const LocalProblem& local, const RunRequest& r
     real.plan = std::move(result.plan);
     real.scheduler_seconds = result.scheduler_seconds;
   }
-  real.predicted = predict(problem, *real.plan, mode);
+  real.predicted = predicted_makespan(local, [&](const SchedulingProblem& p, const SimulationOptions& o) {
+    return simulate_as_run(p, *real.plan, mode, o);
+  });
   real.driver = starpu::make_plan_driver(program, problem.graph, *real.plan, mode, local.prepared.workers);
   return real;
 }

@@ -5,7 +5,10 @@
 #include <chrono>
 #include <fmt/format.h>
 
+#include "experiments/calibrate/median.hpp"
 #include "experiments/run/local_problem.hpp"
+#include "experiments/run/measured_runs.hpp"
+#include "experiments/run/prediction.hpp"
 #include "experiments/run/prepare_program.hpp"
 #include "experiments/run/real_scheduler.hpp"
 #include "experiments/simulate/simulation.hpp"
@@ -13,17 +16,9 @@
 #include "runtime/plan/plan_json.hpp"
 #include "runtime/platform/host_memory.hpp"
 #include "runtime/starpu/network_session.hpp"
-#include "schedulers/scheduler_list.hpp"
 
 namespace espalier {
 namespace {
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 Platform platform_of(unsigned workers) {
   Platform platform;
@@ -52,26 +47,23 @@ Bounds measured_bounds(const NetworkProgram& program, const Trace& trace, const 
 /// Runs the iterations and keeps the trace and statistics of the one that took the median time.
 void measure(starpu::NetworkSession& session, const RunRequest& request, RunReport& report) {
   std::vector<double> lost;
-  std::vector<starpu::RunStatistics> all;
-  std::vector<Trace> traces;
-  for (int i = 0; i < request.warmup + request.iterations; ++i) {
-    const starpu::RunStatistics statistics = session.run();
-    if (statistics.interrupted) break;
-    if (i < request.warmup) continue;
-    report.seconds.push_back(statistics.makespan);
-    lost.push_back(statistics.lost());
-    all.push_back(statistics);
-    traces.push_back(session.trace());
+  MeasuredRuns runs = measured_runs(session, request.warmup, request.iterations);
+  report.repeated = runs.repeated;
+  report.disturbed = runs.disturbed;
+  std::vector<MeasuredRun>& all = runs.kept;
+  for (const MeasuredRun& m : all) {
+    report.seconds.push_back(m.statistics.makespan);
+    lost.push_back(m.statistics.lost());
   }
-  report.median = median_of(report.seconds);
-  report.lost = median_of(lost);
+  report.median = median_interval(report.seconds).median;
+  report.lost = median_interval(lost).median;
   if (all.empty()) return;
   std::size_t nearest = 0;
   for (std::size_t i = 1; i < all.size(); ++i)
-    if (std::abs(all[i].makespan - report.median) < std::abs(all[nearest].makespan - report.median))
+    if (std::abs(report.seconds[i] - report.median) < std::abs(report.seconds[nearest] - report.median))
       nearest = i;
-  report.last = all[nearest];
-  report.trace = std::move(traces[nearest]);
+  report.last = all[nearest].statistics;
+  report.trace = std::move(all[nearest].trace);
 }
 
 }  // namespace
@@ -96,25 +88,21 @@ std::int64_t weight_bytes(const Graph& graph) {
 
 namespace {
 
-/// The model engine's scheduler of the same name as StarPU's policy; empty: it has none.
-std::string twin_of(const std::string& policy) {
-  for (const SchedulerEntry& entry : all_schedulers())
-    if (entry.name == policy && entry.make_online != nullptr) return policy;
-  return {};
-}
-
 /// Chooses who decides, plans and predicts; false after an interruption.
 bool prepare_schedule(starpu::NetworkSession& session, const PreparedProgram& prepared,
                       const RunRequest& request, std::optional<LocalProblem>& local, RealScheduler& real,
                       RunReport& report) {
   const bool own = !request.scheduler.empty() || !request.plan_file.empty();
-  const std::string twin = own || !request.predict ? std::string() : twin_of(request.machine.policy);
+  const std::string twin = own || !request.predict ? std::string() : model_twin(request.machine.policy);
   if (!own && twin.empty()) return true;
   local = make_local_problem(prepared, session, request);
   if (!local) return false;
   report.calibration_runs = local->calibration.runs;
   if (!own) {
-    report.predicted = simulate_scheduler(local->problem(), twin, {.record_trace = false}).trace.makespan;
+    report.predicted =
+        predicted_makespan(*local, [&](const SchedulingProblem& p, const SimulationOptions& o) {
+          return simulate_scheduler(p, twin, o).trace;
+        });
     return true;
   }
   real = make_real_scheduler(*local, request);

@@ -43,6 +43,8 @@ struct RunReport {
   std::int64_t batch = 1, micro_batch = 1;
   std::uint32_t micro_batches = 1, slots = 1;
   std::vector<double> seconds;  ///< makespan of each measured iteration
+  int repeated = 0;             ///< iterations measured beside these and passed over: others used the cores
+  int disturbed = 0;            ///< of the counted ones: no better ones came within twice as many
   double median = 0;            ///< of them
   starpu::RunStatistics last;   ///< of the iteration nearest the median
   double lost = 0;              ///< median share of the workers' time outside kernels

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "graphs/base/error.hpp"
+#include "runtime/starpu/core_waits.hpp"
 #include "runtime/starpu/program_tasks.hpp"
 #include "runtime/starpu/task_driver.hpp"
 
@@ -94,6 +95,7 @@ RunStatistics NetworkSession::run() {
   tasks_->reset_statistics();
   const Machine::Work work;
   Machine::Drive drive(driver_);
+  const double waited = seconds_waited_for_cores();
   origin_ = seconds_now();
   std::uint32_t submitted = 0;
   for (; submitted < units && !tasks_->stopped(); ++submitted)
@@ -105,6 +107,7 @@ RunStatistics NetworkSession::run() {
   if (driver_ != nullptr && driver_->error() != nullptr) std::rethrow_exception(driver_->error());
   RunStatistics statistics = tasks_->statistics();
   statistics.makespan = makespan_;
+  statistics.waited_for_cores = seconds_waited_for_cores() - waited;
   statistics.interrupted = tasks_->stopped();
   return statistics;
 }
