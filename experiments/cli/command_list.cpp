@@ -13,6 +13,7 @@ void add_list_command(CLI::App& app, int& exit_code);
 void add_plan_command(CLI::App& app, int& exit_code);
 void add_run_command(CLI::App& app, int& exit_code);
 void add_simulate_command(CLI::App& app, int& exit_code);
+void add_validate_command(CLI::App& app, int& exit_code);
 
 void add_commands(CLI::App& app, int& exit_code) {
   add_calibrate_command(app, exit_code);
@@ -26,6 +27,7 @@ void add_commands(CLI::App& app, int& exit_code) {
   add_plan_command(app, exit_code);
   add_run_command(app, exit_code);
   add_simulate_command(app, exit_code);
+  add_validate_command(app, exit_code);
 }
 
 }  // namespace espalier
