@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "experiments/cli/command_list.hpp"
+#include "experiments/simulate/engines.hpp"
 #include "experiments/simulate/problem_options.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/base/file_io.hpp"
@@ -12,30 +13,34 @@ namespace {
 
 struct SimulateOptions {
   ProblemOptions problem;
-  std::string scheduler, plan, trace, engine = "model";
+  std::string scheduler, plan, trace, hybrid, engine = "model";
   double noise = 0;
   bool json = false, no_contention = false, no_prefetch = false;
 };
 
 SimulationResult run_one(const SimulateOptions& o, const LoadedProblem& loaded) {
-  SimulationOptions options;
-  options.contention = !o.no_contention;
-  options.prefetch = !o.no_prefetch;
-  options.duration_noise = o.noise;
+  EngineOptions options;
+  options.hybrid = o.hybrid;
+  options.model.contention = !o.no_contention;
+  options.model.prefetch = !o.no_prefetch;
+  options.model.duration_noise = o.noise;
   const SchedulingProblem problem = loaded.problem();
-  if (o.plan.empty()) return simulate_scheduler(problem, o.scheduler, options);
+  if (o.plan.empty()) return run_scheduler(o.engine, loaded, o.scheduler, options);
   const PlanFile file = plan_from_json(read_file(o.plan), o.plan);
   require_target(file, problem.graph, problem.platform, o.plan);
-  return simulate_plan(problem, file.plan, options);
+  return run_plan(o.engine, loaded, file.plan, options);
 }
 
 void run_simulate(const SimulateOptions& o) {
   if (o.scheduler.empty() == o.plan.empty())
     throw InputError("either --scheduler or --plan is needed: who decides, and not both");
-  if (o.engine != "model") throw InputError(fmt::format("--engine {}: accepted here is model", o.engine));
+  require_simulating_engine(o.engine);
+  if (o.engine != "model" && (o.noise != 0 || o.no_contention || o.no_prefetch))
+    throw InputError("--noise, --no-contention and --no-prefetch go with --engine model");
   if (!(o.noise >= 0 && o.noise <= 10))
     throw InputError(fmt::format("--noise {}: 0 .. 10 is accepted", o.noise));
   const LoadedProblem loaded = load_problem(o.problem);
+  for (const std::string& w : loaded.warnings) fmt::print(stderr, "espalier: warning: {}\n", w);
   const SchedulingProblem problem = loaded.problem();
   const SimulationResult result = run_one(o, loaded);
   const SimulationSummary summary = summarise(problem, result.trace, lower_bounds(problem));
@@ -52,9 +57,13 @@ void add_simulate_command(CLI::App& app, int&) {
       app.add_subcommand("simulate", "Run a graph in virtual time on a machine that need not be there");
   o->problem.add_to(*command);
   o->problem.add_for_run_to(*command);
-  command->add_option("--scheduler", o->scheduler, "a name of `espalier list schedulers`");
+  command->add_option(
+      "--scheduler", o->scheduler,
+      "a name of `espalier list schedulers`, or with --engine simgrid starpu:NAME, a policy of StarPU's own");
+  command->add_option("--hybrid", o->hybrid, "the plan as hints: allocation, order or both");
   command->add_option("--plan", o->plan, "carry out a plan.json instead");
-  command->add_option("--engine", o->engine, "model")->capture_default_str();
+  command->add_option("--engine", o->engine, "model, or simgrid: StarPU itself on SimGrid")
+      ->capture_default_str();
   command->add_option("--trace", o->trace, "write a trace that Perfetto opens");
   command->add_option("--noise", o->noise, "relative standard deviation of task times")
       ->capture_default_str();
@@ -65,6 +74,7 @@ void add_simulate_command(CLI::App& app, int&) {
       "Examples:\n  espalier simulate graph.stg --platform identical:4 --scheduler heft_topcuoglu2002\n"
       "  espalier simulate cholesky:20 --platform dgx-1 --scheduler dmdas --trace t.json\n"
       "  espalier simulate graph.stg --platform identical:4 --plan plan.json --json\n"
+      "  espalier simulate cholesky:20 --platform mirage --engine simgrid --scheduler starpu:dmdas\n"
       "  espalier simulate mobilenet_v2 --batch 16 --platform local --for-run --plan plan.json");
   command->callback([o] { run_simulate(*o); });
 }

@@ -6,7 +6,7 @@ espalier_cache=${ESPALIER_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/espalier}
 build_packages=(g++ cmake ninja-build pkg-config ccache lld
   libstarpu-dev libhwloc-dev libdnnl-dev libonnx-dev libprotobuf-dev protobuf-compiler
   libcli11-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libyaml-cpp-dev libeigen3-dev
-  libjpeg-dev libpng-dev libwebp-dev libzip-dev coinor-libclp-dev coinor-libcbc-dev libjs-chart.js)
+  libjpeg-dev libpng-dev libwebp-dev libzip-dev libpugixml-dev coinor-libclp-dev coinor-libcbc-dev libjs-chart.js)
 test_packages=(libgtest-dev libgmock-dev libbenchmark-dev libonnx-testdata)
 
 step_started=$SECONDS

@@ -5,9 +5,9 @@
 
 #include "experiments/run/local_problem.hpp"
 #include "experiments/workloads/graph_source.hpp"
+#include "experiments/workloads/platform_choice.hpp"
 #include "graphs/base/error.hpp"
 #include "layers/layer_list.hpp"
-#include "runtime/platform/platform_source.hpp"
 
 namespace espalier {
 
@@ -18,8 +18,10 @@ void ProblemOptions::add_to(CLI::App& command, bool with_platform) {
       ->required();
   if (with_platform)
     command
-        .add_option("--platform", platform,
-                    "a name of `espalier list platforms`, a .yaml file, identical:P, or local")
+        .add_option(
+            "--platform", platform,
+            "a name of `espalier list platforms`, a .yaml file, identical:P, local, or a calibrated StarPU "
+            "machine (mirage, DIR:HOST)")
         ->required();
   add_common_to(command);
 }
@@ -98,7 +100,9 @@ LoadedProblem load_for_run(const ProblemOptions& options) {
           std::move(local.platform),
           std::move(local.costs),
           options.seed,
-          Seconds(options.time_limit)};
+          Seconds(options.time_limit),
+          {},
+          {}};
 }
 
 }  // namespace
@@ -106,9 +110,21 @@ LoadedProblem load_for_run(const ProblemOptions& options) {
 LoadedProblem load_problem(const ProblemOptions& options) {
   options.require_sound();
   if (options.for_run) return load_for_run(options);
-  LoadedProblem p{
-      load_workload(options.graph, options.workload()), {}, {}, options.seed, Seconds(options.time_limit)};
-  p.platform = platform_named(options.platform, p.workload.graph.unit_less);
+  LoadedProblem p{load_workload(options.graph, options.workload()),
+                  {},
+                  {},
+                  options.seed,
+                  Seconds(options.time_limit),
+                  {},
+                  {}};
+  PlatformChoice choice = choose_platform(options.platform, p.workload.graph.unit_less);
+  p.platform = std::move(choice.platform);
+  if (choice.sampled) {
+    const auto costs = std::make_shared<const sampling::SampledCosts>(*choice.sampled, p.workload.graph);
+    p.warnings = costs->warnings();
+    p.workload.models.insert(p.workload.models.begin(), costs);
+    p.bus = simgrid::Bus{std::move(choice.sampled->bandwidth), std::move(choice.sampled->latency)};
+  }
   p.costs = p.workload.costs(p.platform);
   return p;
 }

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "experiments/run/lowering_arguments.hpp"
 #include "experiments/simulate/simulation.hpp"
 #include "experiments/workloads/workload.hpp"
 #include "runtime/platform/platform.hpp"
+#include "runtime/simgrid/sampling_writer.hpp"
 
 namespace espalier {
 
@@ -39,6 +42,8 @@ struct LoadedProblem {
   CostTable costs;
   std::uint64_t seed;
   Seconds time_limit;
+  std::optional<simgrid::Bus> bus;    ///< measured speeds of a calibrated machine, for StarPU's policies
+  std::vector<std::string> warnings;  ///< of the platform's costs
   SchedulingProblem problem() const { return {workload.graph, platform, costs, seed, time_limit}; }
 };
 LoadedProblem load_problem(const ProblemOptions& options);

@@ -50,6 +50,11 @@ SimulationSummary summarise(const SchedulingProblem& problem, const Trace& trace
   if (problem.graph.samples > 0 && trace.makespan > 0) s.throughput = problem.graph.samples / trace.makespan;
   for (const TransferEvent& e : trace.transfers)
     s.transfer_bytes += static_cast<double>(problem.graph.data(e.data).size.value);
+  s.transfers = trace.transfers.size();
+  for (const MovedBytes& m : trace.moved) {
+    s.transfer_bytes += m.bytes;
+    s.transfers += m.transfers;
+  }
   if (problem.graph.unit_less) s.transfer_bytes /= kBytesPerUnit;
   s.utilisation.assign(problem.platform.workers.size(), 0);
   double total = 0;

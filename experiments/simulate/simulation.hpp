@@ -17,6 +17,7 @@ struct SimulationResult {
   Trace trace;
   double scheduler_seconds = 0;  ///< wall time of the static scheduler, or of the policy's calls
   std::optional<Plan> plan;      ///< of a static scheduler
+  std::string engine_version;    ///< "StarPU 1.3.10" on the engine simgrid, else empty
 };
 
 /// By the scheduler's name: a static one plans, then the plan is carried out; an online one decides on the
@@ -30,8 +31,9 @@ SimulationResult simulate_plan(const SchedulingProblem& problem, const Plan& pla
 struct SimulationSummary {
   double makespan = 0;
   Bounds bounds;
-  double gap = 0;                              ///< makespan / best bound - 1; 0 when there is no bound
-  double throughput = 0;                       ///< samples a second; 0: no samples
+  double gap = 0;         ///< makespan / best bound - 1; 0 when there is no bound
+  double throughput = 0;  ///< samples a second; 0: no samples
+  std::size_t transfers = 0;
   double transfer_bytes = 0;                   ///< units of edge weight for unit-less graphs
   std::vector<double> utilisation;             ///< by worker
   std::vector<std::int64_t> peak_memory;       ///< by memory

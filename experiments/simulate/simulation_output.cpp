@@ -36,13 +36,14 @@ std::string result_to_json(const SchedulingProblem& problem, const SimulationRes
   out["platform"] = how.platform;
   out["scheduler"] = result.scheduler;
   out["engine"] = result.trace.engine;
+  if (!result.engine_version.empty()) out["engine_version"] = result.engine_version;
   out["makespan"] = summary.makespan;
   out["unit"] = problem.graph.unit_less ? "the file's own" : "s";
   out["bounds"] = bounds_to_json(summary.bounds);
   out["gap"] = summary.gap;
   if (summary.throughput > 0) out["throughput"] = summary.throughput;
   out["tasks"] = problem.graph.task_count();
-  out["transfers"] = result.trace.transfers.size();
+  out["transfers"] = summary.transfers;
   out["transfer_bytes"] = summary.transfer_bytes;
   ordered_json peak, utilisation;
   for (std::size_t m = 0; m < summary.peak_memory.size(); ++m)
@@ -81,9 +82,9 @@ std::string result_to_text(const SchedulingProblem& problem, const SimulationRes
                      duration(summary.bounds.area, unit_less), 100 * summary.gap);
   if (summary.throughput > 0) out += fmt::format("throughput       {:.2f} samples/s\n", summary.throughput);
   out += unit_less ? fmt::format("transferred      {:g} in {} transfers\n", summary.transfer_bytes,
-                                 result.trace.transfers.size())
+                                 summary.transfers)
                    : fmt::format("transferred      {:.3f} MB in {} transfers\n", summary.transfer_bytes / 1e6,
-                                 result.trace.transfers.size());
+                                 summary.transfers);
   out += fmt::format("scheduler        {:.3f} ms\n", 1e3 * result.scheduler_seconds);
   std::vector<double> busy(problem.platform.kinds.size(), 0), count(problem.platform.kinds.size(), 0);
   for (std::size_t w = 0; w < summary.utilisation.size(); ++w) {

@@ -87,6 +87,11 @@ Platform platform_named(const std::string& text, bool unit_less) {
   }
 }
 
+bool is_platform_name(std::string_view text) {
+  return text == "local" || text.starts_with("identical:") || find_named(text) != nullptr ||
+         is_yaml_path(text);
+}
+
 std::string platform_summary(const NamedPlatform& platform) {
   return read_machine(platform.yaml, std::string(platform.name),
                       [](const std::string& other) { return load(other, {}, 1); })

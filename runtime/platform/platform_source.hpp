@@ -25,6 +25,9 @@ Platform local_platform();
 /// listing what is accepted. `unit_less` is the graph's, which matters to identical:P only.
 Platform platform_named(const std::string& text, bool unit_less = true);
 
+/// Whether platform_named() is the one to ask: a known name, "local", identical:P, or a .yaml path.
+bool is_platform_name(std::string_view text);
+
 /// A platform from YAML; `name` stands in front of errors ("file.yaml:3: ...").
 Platform read_platform(std::string_view yaml, const std::string& name);
 

@@ -39,6 +39,10 @@ const TaskBody* body_of(const starpu_task* task);
 /// until StarPU has shut down.
 class CodeletTable {
  public:
+  using CanExecute = int (*)(unsigned worker, starpu_task* task, unsigned implementation);
+  CodeletTable() = default;
+  /// For simulated machines: the codelets are for CUDA devices too; `can_execute` tells who runs which task.
+  explicit CodeletTable(CanExecute can_execute) : can_execute_(can_execute) {}
   starpu_codelet* get(const std::string& name);
 
  private:
@@ -47,6 +51,7 @@ class CodeletTable {
     starpu_codelet codelet;
     starpu_perfmodel model;
   };
+  CanExecute can_execute_ = nullptr;
   std::deque<Entry> entries_;
   std::map<std::string, Entry*> by_name_;
 };

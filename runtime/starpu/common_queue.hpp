@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "runtime/starpu/starpu_detail.hpp"
+#include "runtime/starpu/taking_turns.hpp"
 
 namespace espalier::starpu {
 
@@ -35,7 +36,7 @@ class CommonQueue {
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::deque<starpu_task*> tasks_;
   std::atomic<std::size_t> size_{0};
 };

@@ -9,6 +9,7 @@
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/program_tasks.hpp"
 #include "runtime/starpu/starpu_detail.hpp"
+#include "runtime/starpu/taking_turns.hpp"
 
 namespace espalier::starpu {
 namespace {
@@ -18,8 +19,12 @@ constexpr double kPatience = 1;  ///< seconds for which a policy may keep ready 
 class OnlineDriver final : public TaskDriver, private RuntimeView {
  public:
   OnlineDriver(const void* program, const SchedulingProblem& problem, std::unique_ptr<OnlinePolicy> policy,
-               std::string name)
-      : TaskDriver(program), problem_(problem), policy_(std::move(policy)), name_(std::move(name)) {
+               std::string name, DataView* data)
+      : TaskDriver(program),
+        problem_(problem),
+        policy_(std::move(policy)),
+        name_(std::move(name)),
+        data_(data) {
     problem_.costs.require_runnable(problem_.graph, problem_.platform);
   }
 
@@ -79,9 +84,15 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
  private:
   double now() const override { return seconds_now() - origin_; }
   double expected_free(WorkerId worker) const override { return std::max(ends_[worker], now()); }
-  bool is_valid(DataId, MemoryId memory) const override { return memory == STARPU_MAIN_RAM; }
-  bool is_arriving(DataId, MemoryId) const override { return false; }
-  void prefetch(TaskId, MemoryId) override {}  // all workers share main memory
+  bool is_valid(DataId d, MemoryId memory) const override {
+    return data_ != nullptr ? data_->is_valid(d, memory) : memory == STARPU_MAIN_RAM;
+  }
+  bool is_arriving(DataId d, MemoryId memory) const override {
+    return data_ != nullptr && data_->is_arriving(d, memory);
+  }
+  void prefetch(TaskId task, MemoryId memory) override {
+    if (data_ != nullptr && tasks_[task] != nullptr) data_->prefetch(task, tasks_[task], memory);
+  }
 
   template <class F>
   void guarded(F&& call) noexcept {
@@ -114,7 +125,8 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   SchedulingProblem problem_;
   std::unique_ptr<OnlinePolicy> policy_;
   std::string name_;
-  std::mutex mutex_;
+  DataView* data_;
+  Mutex mutex_;
   std::vector<starpu_task*> tasks_;  ///< ready and not given out, by task
   std::vector<double> ends_;         ///< expected end of what a worker runs; -1: idle
   std::atomic<std::size_t> ready_{0};
@@ -127,8 +139,9 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
 }  // namespace
 
 std::unique_ptr<TaskDriver> make_online_driver(const void* program, const SchedulingProblem& problem,
-                                               std::unique_ptr<OnlinePolicy> policy, std::string name) {
-  return std::make_unique<OnlineDriver>(program, problem, std::move(policy), std::move(name));
+                                               std::unique_ptr<OnlinePolicy> policy, std::string name,
+                                               DataView* data) {
+  return std::make_unique<OnlineDriver>(program, problem, std::move(policy), std::move(name), data);
 }
 
 }  // namespace espalier::starpu

@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <climits>
-#include <thread>
 
 #include "runtime/starpu/codelets.hpp"
 #include "runtime/starpu/common_queue.hpp"
+#include "runtime/starpu/taking_turns.hpp"
 
 namespace espalier::starpu {
 namespace {
@@ -104,7 +104,7 @@ starpu_sched_policy* own_policy() {
 void set_driver(TaskDriver* next) {
   driver.store(next);
   for (const Asking& worker : asking)
-    while (worker.now.load()) std::this_thread::yield();
+    while (worker.now.load()) let_others_run();
 }
 
 void wake_workers() {

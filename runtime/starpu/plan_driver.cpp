@@ -9,6 +9,7 @@
 
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/starpu_detail.hpp"
+#include "runtime/starpu/taking_turns.hpp"
 
 namespace espalier::starpu {
 namespace {
@@ -181,7 +182,7 @@ class HybridDriver final : public TaskDriver {
     bool operator<(const Entry& other) const { return key > other.key; }
   };
   struct alignas(128) Queue {
-    std::mutex mutex;
+    Mutex mutex;
     std::priority_queue<Entry> tasks;  ///< the least key on top
     std::atomic<std::size_t> size{0};
   };

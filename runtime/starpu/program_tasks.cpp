@@ -36,7 +36,11 @@ std::vector<std::int64_t> slot_buffers(const NetworkProgram& program) {
 }  // namespace
 
 double seconds_now() {
+#ifdef STARPU_SIMGRID
+  return 1e-6 * starpu_timing_now();
+#else
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+#endif
 }
 
 void submit_task(starpu_codelet* codelet, TaskBody& body, std::span<const HandleAccess> accesses,

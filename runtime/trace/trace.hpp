@@ -27,6 +27,13 @@ struct TransferEvent {
   bool eviction = false;
 };
 
+/// All transfers between two memories together, from engines that do not tell them one by one.
+struct MovedBytes {
+  MemoryId from, to;
+  double bytes;
+  std::uint64_t transfers;
+};
+
 struct MemorySample {
   double time;
   MemoryId memory;
@@ -39,6 +46,7 @@ struct Trace {
   double makespan = 0;
   std::vector<TaskEvent> tasks;           ///< by end time
   std::vector<TransferEvent> transfers;   ///< by end time
+  std::vector<MovedBytes> moved;          ///< where `transfers` is empty
   std::vector<MemorySample> memory;       ///< changes of use, optional
   std::vector<std::int64_t> peak_memory;  ///< by memory
   double scheduler_seconds = 0;           ///< wall time spent in the policy

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/simulate/problem_options.hpp"
+
+/// Engines that carry out a scheduler's decisions in virtual time, side by side.
+namespace espalier {
+
+struct EngineOptions {
+  SimulationOptions model;
+  std::string hybrid;  ///< a plan as hints: "allocation", "order", "both"; empty: strict
+};
+
+/// "model" and "simgrid".
+std::vector<std::string> simulating_engines();
+/// InputError listing them when there is none of that name.
+void require_simulating_engine(const std::string& engine);
+
+/// "starpu:dmdas": a policy of StarPU's own. The model engine does not know them.
+bool is_starpu_policy(const std::string& scheduler);
+
+/// By the scheduler's name: a static one plans and the engine carries the plan out, an online one decides on
+/// the way, StarPU's own do so on simgrid. Tasks of a graph without priorities get upward ranks as priorities
+/// for StarPU's own policies. InputError for an unknown name, for one that the engine does not have, for a
+/// hybrid of what makes no plan.
+SimulationResult run_scheduler(const std::string& engine, const LoadedProblem& loaded,
+                               const std::string& scheduler, const EngineOptions& options = {});
+SimulationResult run_plan(const std::string& engine, const LoadedProblem& loaded, const Plan& plan,
+                          const EngineOptions& options = {});
+
+}  // namespace espalier
