@@ -98,10 +98,11 @@ int register_all() {
             ->UseManualTime()
             ->Unit(benchmark::kMillisecond);
       }
+    const std::span<const Implementation> implementations = conv_layers()[0].implementations;
     std::set<std::string> seen;
     for (const ConvCase& c : cases) {
       if (!seen.insert(c.name + (c.residual ? "+Add" : "")).second) continue;
-      for (const Implementation& i : conv_layers()[0].implementations) {
+      for (const Implementation& i : implementations) {
         const Graph g = conv_case_graph(c, 4);
         KernelOptions options;
         options.forced = i.name;

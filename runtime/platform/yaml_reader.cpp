@@ -44,7 +44,8 @@ class Reader {
         fail(key, fmt::format("{} has no \"{}\"; accepted are {}", what, k, fmt::join(accepted, ", ")));
     }
   }
-  const YAML::Node& list(const YAML::Node& node, const char* what) const {
+  /// By value (a handle): the argument may be a temporary, and what is given is looped over.
+  YAML::Node list(const YAML::Node& node, const char* what) const {
     if (!node.IsSequence()) fail(node, fmt::format("{} is a list", what));
     return node;
   }
