@@ -10,9 +10,9 @@
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/compare/comparison.hpp"
 #include "experiments/report/report.hpp"
+#include "experiments/workloads/platform_choice.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/base/file_io.hpp"
-#include "runtime/platform/named.hpp"
 
 namespace espalier {
 namespace {
@@ -22,14 +22,6 @@ struct CompareOptions {
   std::string schedulers = "all", report, json, csv, traces;
   std::vector<std::string> real;
 };
-
-bool looks_like_platform(const std::string& text) {
-  for (const NamedPlatform& p : named_platforms())
-    if (p.name == text) return true;
-  const std::string ending = std::filesystem::path(text).extension();
-  return text == "local" || text.rfind("identical:", 0) == 0 || text.rfind("starpu:", 0) == 0 ||
-         ending == ".yaml" || ending == ".yml";
-}
 
 /// `--platform P GRAPH` and `--json GRAPH` are what people write: values behind the first that are none of
 /// the option's belong to GRAPH.
@@ -194,12 +186,18 @@ void add_compare_command(CLI::App& app, int& exit_code) {
   command->add_option("GRAPH", o->request.graphs,
                       "networks, .onnx files, task-graph files, or generators as cholesky:20");
   command
-      ->add_option("--platform", o->request.platforms,
-                   "names of `espalier list platforms`, .yaml files, identical:P, or local")
+      ->add_option(
+          "--platform", o->request.platforms,
+          "names of `espalier list platforms`, .yaml files, identical:P, local, or calibrated StarPU "
+          "machines (mirage, DIR:HOST)")
       ->required();
-  command->add_option("--schedulers", o->schedulers, "all, or names with commas between them")
+  command
+      ->add_option("--schedulers", o->schedulers,
+                   "all, or names with commas between them; starpu:NAME on engine simgrid")
       ->capture_default_str();
-  command->add_option("--engines", o->request.engines, "model")
+  command
+      ->add_option("--engines", o->request.engines,
+                   "model, simgrid, or both: the others are set against the first")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -218,6 +216,7 @@ void add_compare_command(CLI::App& app, int& exit_code) {
       "Examples:\n  espalier compare cholesky:20 --platform node-2cpu-4gpu --report report.html\n"
       "  espalier compare resnet50 --mode training --batch 64 --platform dgx-1 --schedulers "
       "heft_topcuoglu2002,dmdas\n"
+      "  espalier compare cholesky:20 --platform mirage --engines model,simgrid --schedulers dmdas,best\n"
       "  espalier compare a.stg b.stg --platform identical:4 --platform identical:8 --json results.json");
   command->callback([o, &exit_code] { run_compare(*o, exit_code); });
 }

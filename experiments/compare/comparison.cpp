@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "experiments/simulate/engines.hpp"
 #include "graphs/base/error.hpp"
 #include "schedulers/scheduler_list.hpp"
 
@@ -11,30 +12,6 @@ namespace {
 
 constexpr std::size_t kCurveParts = 240;
 constexpr std::size_t kLargestForExact = 128;
-
-/// An engine: runs one scheduler on one problem. Another one is one line in engines().
-struct Engine {
-  std::string_view name;
-  SimulationResult (*run)(const SchedulingProblem& problem, const std::string& scheduler);
-};
-
-SimulationResult run_on_model(const SchedulingProblem& problem, const std::string& scheduler) {
-  return simulate_scheduler(problem, scheduler);
-}
-
-std::span<const Engine> engines() {
-  static constexpr Engine all[] = {{"model", run_on_model}};
-  return all;
-}
-
-const Engine& engine_named(const std::string& name) {
-  std::string known;
-  for (const Engine& e : engines()) {
-    if (e.name == name) return e;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", e.name);
-  }
-  throw InputError(fmt::format("engine {} cannot compare schedulers here; accepted: {}", name, known));
-}
 
 /// What a step of the chain is, without which one of its kind.
 std::string step_in_words(const SchedulingProblem& problem, const Trace& trace, const ChainLink& link) {
@@ -97,7 +74,7 @@ ComparisonRow make_row(const ComparisonCase& c, const SimulationResult& result, 
   row.engine = result.trace.engine;
   row.summary = summarise(problem, result.trace, c.bounds);
   row.scheduler_seconds = result.scheduler_seconds;
-  row.transfers = result.trace.transfers.size();
+  row.transfers = row.summary.transfers;
   row.planned = result.plan.has_value();
   if (result.plan) {
     row.planned_makespan = result.plan->makespan;
@@ -164,7 +141,7 @@ class Run {
       return;
     }
     try {
-      SimulationResult result = engine_named(engine).run(problem, scheduler);
+      SimulationResult result = run_scheduler(engine, *c.loaded, scheduler);
       if (result.plan) validate(*result.plan, problem);
       const std::size_t charts = std::max<std::size_t>(1, all_);
       const std::size_t bars =
@@ -176,7 +153,9 @@ class Run {
       if (real != request_.real_makespans.end()) c.rows.back().real_makespan = real->second;
       if (result.plan && scheduler == "exact") c.proven = std::max(c.proven, result.plan->lower_bound);
       if (watcher_.on_result) watcher_.on_result(c, result);
-      if (!best_ || result.trace.makespan < best_->trace.makespan) best_ = std::move(result);
+      const bool better = !best_ || (result.trace.engine == best_->trace.engine &&
+                                     result.trace.makespan < best_->trace.makespan);
+      if (better) best_ = std::move(result);
     } catch (const InputError& e) {
       c.left_out.push_back({scheduler, engine, e.what()});
       last_error_ = e.what();
@@ -189,14 +168,21 @@ class Run {
       throw InputError(fmt::format("no scheduler can serve {} on {}; the last one says: {}", c.how.graph,
                                    c.how.platform, last_error_));
     }
-    std::stable_sort(c.rows.begin(), c.rows.end(), [](const ComparisonRow& a, const ComparisonRow& b) {
+    const auto place = [&](const ComparisonRow& r) {
+      return std::find(request_.engines.begin(), request_.engines.end(), r.engine) - request_.engines.begin();
+    };
+    std::stable_sort(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& a, const ComparisonRow& b) {
+      if (a.engine != b.engine) return place(a) < place(b);
       return a.summary.makespan < b.summary.makespan;
     });
+    c.differences = engine_differences(c);
     // proven in the scheduler's own model of transfers; the engine may relay data in other ways
     if (c.proven > c.rows.front().summary.makespan * (1 + 1e-9)) c.proven = 0;
     for (ComparisonRow& row : c.rows)
       if (c.best_bound() > 0) row.summary.gap = std::max(0.0, row.summary.makespan / c.best_bound() - 1);
-    if (best_ && !stopped()) c.savings = what_would_help(c.loaded->problem(), *best_, c.rows.front().chain);
+    // what-if runs are on the model engine
+    if (best_ && best_->trace.engine == "model" && !stopped())
+      c.savings = what_would_help(c.loaded->problem(), *best_, c.rows.front().chain);
     judge(c);
   }
 
@@ -211,6 +197,12 @@ class Run {
 
 double ComparisonCase::best_bound() const {
   return std::max(bounds.best(), proven);
+}
+
+std::span<const ComparisonRow> ComparisonCase::first_engine() const {
+  const auto end =
+      std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.engine != rows.front().engine; });
+  return {rows.begin(), end};
 }
 
 std::string ComparisonCase::best_bound_name() const {
@@ -236,6 +228,8 @@ std::vector<std::string> schedulers_of(const std::string& text) {
     begin = end + 1;
     if (name == "all")
       for (const SchedulerEntry& e : all_schedulers()) add(std::string(e.name));
+    else if (is_starpu_policy(name))
+      add(name);
     else
       add(std::string(scheduler_named(name).name));
   }
@@ -244,13 +238,18 @@ std::vector<std::string> schedulers_of(const std::string& text) {
 
 void require_engines(const std::vector<std::string>& names) {
   if (names.empty()) throw InputError("--engines: at least one is needed");
-  for (const std::string& n : names) engine_named(n);
+  for (const std::string& n : names) require_simulating_engine(n);
 }
 
 Comparison compare(const ComparisonRequest& request, const ComparisonWatcher& watcher) {
   Comparison comparison = Run(request, watcher).all();
   for (ComparisonCase& c : comparison.cases)
     for (ComparisonRow& row : c.rows) {
+      if (is_starpu_policy(row.scheduler)) {
+        row.family = "starpu";
+        row.about = "a policy of StarPU's own";
+        continue;
+      }
       const SchedulerEntry& entry = scheduler_named(row.scheduler);
       row.family = entry.family;
       row.about = fmt::format("{}. {}", entry.summary, entry.source);

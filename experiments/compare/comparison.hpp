@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "experiments/compare/critical_chain.hpp"
 #include "experiments/compare/curves.hpp"
+#include "experiments/compare/engine_differences.hpp"
 #include "experiments/compare/gantt.hpp"
 #include "experiments/compare/idle_time.hpp"
 #include "experiments/compare/what_if.hpp"
@@ -44,13 +46,16 @@ struct ComparisonCase {
   std::unique_ptr<LoadedProblem> loaded;
   Reproduction how;
   Bounds bounds;
-  double proven = 0;                ///< lower bound that the exact scheduler proved; 0: none
-  std::vector<ComparisonRow> rows;  ///< the shortest makespan first
+  double proven = 0;                          ///< lower bound that the exact scheduler proved; 0: none
+  std::vector<ComparisonRow> rows;            ///< by engine as asked for, the shortest makespan first
+  std::vector<EngineDifference> differences;  ///< of further engines from the first
   std::vector<LeftOut> left_out;
   Savings savings;                   ///< for the first row
   std::vector<std::string> verdict;  ///< sentences
 
   double best_bound() const;
+  /// Rows of the first engine, which the verdict is about.
+  std::span<const ComparisonRow> first_engine() const;
   /// "critical path", "area", ...
   std::string best_bound_name() const;
 };

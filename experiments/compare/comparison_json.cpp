@@ -99,6 +99,26 @@ ordered_json savings_to_json(const Savings& savings) {
   return {{"how", savings.how}, {"candidates", savings.candidates}, {"halved", std::move(tried)}};
 }
 
+ordered_json differences_to_json(const ComparisonCase& c) {
+  ordered_json out = ordered_json::array();
+  for (const EngineDifference& d : c.differences) {
+    ordered_json made_of = {{"busy", d.busy}};
+    for (std::size_t i = 0; i < kLostCauses; ++i)
+      made_of[std::string(key_of(static_cast<LostCause>(i)))] = d.lost[i];
+    out.push_back({{"scheduler", d.scheduler},
+                   {"engine", d.engine},
+                   {"reference", d.reference},
+                   {"makespan", d.makespan},
+                   {"reference_makespan", d.reference_makespan},
+                   {"difference", d.relative},
+                   {"made_of", std::move(made_of)},
+                   {"transfer_bytes", d.bytes},
+                   {"reference_transfer_bytes", d.reference_bytes},
+                   {"why", d.why}});
+  }
+  return out;
+}
+
 ordered_json case_to_json(const ComparisonCase& c) {
   const TaskGraph& graph = c.loaded->workload.graph;
   ordered_json out;
@@ -116,6 +136,7 @@ ordered_json case_to_json(const ComparisonCase& c) {
   out["winner"] = c.rows.empty() ? "" : c.rows.front().scheduler;
   out["schedulers"] = std::move(rows);
   out["left_out"] = std::move(left_out);
+  if (!c.differences.empty()) out["engines"] = differences_to_json(c);
   out["what_would_help"] = savings_to_json(c.savings);
   out["verdict"] = c.verdict;
   out["reproduce"] = {{"version", "0.1.0"},         {"graph", c.how.graph},

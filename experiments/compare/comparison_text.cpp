@@ -52,6 +52,18 @@ std::string rows_as_table(const ComparisonCase& c) {
   return table(rows);
 }
 
+/// A row for each scheduler, a column for each engine, and what the differences are made of.
+std::string engines_as_table(const ComparisonCase& c) {
+  if (c.differences.empty()) return {};
+  const bool unit_less = c.loaded->workload.graph.unit_less;
+  std::vector<Cells> rows{
+      {"scheduler", c.differences.front().reference, "engine", "makespan", "difference", "made of"}};
+  for (const EngineDifference& d : c.differences)
+    rows.push_back({d.scheduler, show_time(d.reference_makespan, unit_less), d.engine,
+                    show_time(d.makespan, unit_less), fmt::format("{:+.1f} %", 100 * d.relative), d.why});
+  return "\nengines, against " + c.differences.front().reference + ":\n" + table(rows);
+}
+
 std::string case_to_text(const ComparisonCase& c) {
   const TaskGraph& graph = c.loaded->workload.graph;
   std::string out =
@@ -60,7 +72,9 @@ std::string case_to_text(const ComparisonCase& c) {
   out += fmt::format("best lower bound {} ({})\n\n", show_time(c.best_bound(), graph.unit_less),
                      c.best_bound_name());
   out += rows_as_table(c);
-  for (const LeftOut& l : c.left_out) out += fmt::format("  {} left out: {}\n", l.scheduler, l.reason);
+  for (const LeftOut& l : c.left_out)
+    out += fmt::format("  {} left out on {}: {}\n", l.scheduler, l.engine, l.reason);
+  out += engines_as_table(c);
   out += "\n";
   for (const std::string& sentence : c.verdict) out += sentence + "\n";
   return out;

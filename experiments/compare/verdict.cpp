@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -56,20 +57,21 @@ std::string who_wins(const ComparisonCase& c) {
   const double best = c.rows.front().summary.makespan;
   std::vector<std::string> equal;
   std::size_t next = 0;
-  for (; next < c.rows.size() && c.rows[next].summary.makespan <= best * (1 + 1e-9); ++next)
-    equal.push_back(c.rows[next].scheduler);
+  const auto rows = c.first_engine();
+  for (; next < rows.size() && rows[next].summary.makespan <= best * (1 + 1e-9); ++next)
+    equal.push_back(rows[next].scheduler);
   std::string text = equal.size() == 1 ? fmt::format("{} wins with {}", equal[0], show_time(best, unit_less))
                                        : fmt::format("{} and {} are first with the same {}",
                                                      fmt::join(equal.begin(), equal.end() - 1, ", "),
                                                      equal.back(), show_time(best, unit_less));
-  if (next < c.rows.size()) {
-    const ComparisonRow& second = c.rows[next];
+  if (next < rows.size()) {
+    const ComparisonRow& second = rows[next];
     text += fmt::format("; {} takes {} ({} longer)", second.scheduler,
                         show_time(second.summary.makespan, unit_less),
                         percent(second.summary.makespan / best - 1));
-    if (next + 1 < c.rows.size())
-      text += fmt::format(", the last one, {}, {} longer", c.rows.back().scheduler,
-                          percent(c.rows.back().summary.makespan / best - 1));
+    if (next + 1 < rows.size())
+      text += fmt::format(", the last one, {}, {} longer", rows.back().scheduler,
+                          percent(rows.back().summary.makespan / best - 1));
   }
   return text + ".";
 }
@@ -103,10 +105,11 @@ std::string why(const ComparisonCase& c) {
   };
   std::string text = fmt::format("Under {} the {} workers compute {} of the time and lose {}",
                                  first.scheduler, kind, percent(busy(first)), losses(first.kinds[k]));
-  const auto second = std::find_if(c.rows.begin(), c.rows.end(), [&](const ComparisonRow& r) {
+  const auto rows = c.first_engine();
+  const auto second = std::find_if(rows.begin(), rows.end(), [&](const ComparisonRow& r) {
     return r.summary.makespan > first.summary.makespan * (1 + 1e-9);
   });
-  if (second == c.rows.end()) return text + ".";
+  if (second == rows.end()) return text + ".";
   return text + fmt::format("; under {} they compute {} and lose {}.", second->scheduler,
                             percent(busy(*second)), losses(second->kinds[k]));
 }
@@ -122,6 +125,26 @@ std::string help(const ComparisonCase& c) {
                      s.name, percent(s.saved), c.savings.how);
 }
 
+/// Each further engine against the first: error, order, and what the largest difference is made of.
+std::string engines_agree(const ComparisonCase& c, const std::string& engine) {
+  std::vector<double> errors;
+  const EngineDifference* worst = nullptr;
+  for (const EngineDifference& d : c.differences) {
+    if (d.engine != engine) continue;
+    errors.push_back(std::abs(d.relative));
+    if (worst == nullptr || std::abs(d.relative) > std::abs(worst->relative)) worst = &d;
+  }
+  if (worst == nullptr) return {};
+  std::sort(errors.begin(), errors.end());
+  std::string text = fmt::format("Engine {} differs from {} by {} in the median", engine, worst->reference,
+                                 percent(errors[errors.size() / 2]));
+  const double tau = engine_order_kept(c, engine);
+  if (std::isfinite(tau))
+    text += fmt::format(" and keeps the order of the schedulers with a Kendall tau of {:.2f}", tau);
+  return text +
+         fmt::format("; most under {}, {:+.1f} %: {}.", worst->scheduler, 100 * worst->relative, worst->why);
+}
+
 }  // namespace
 
 void judge(ComparisonCase& c) {
@@ -132,6 +155,10 @@ void judge(ComparisonCase& c) {
   c.verdict.push_back(what_made_it(c.rows.front()));
   c.verdict.push_back(why(c));
   if (!c.savings.tried.empty()) c.verdict.push_back(help(c));
+  std::vector<std::string> engines;
+  for (const EngineDifference& d : c.differences)
+    if (std::find(engines.begin(), engines.end(), d.engine) == engines.end()) engines.push_back(d.engine);
+  for (const std::string& e : engines) c.verdict.push_back(engines_agree(c, e));
 }
 
 }  // namespace espalier

@@ -22,8 +22,12 @@ std::string line_of(const ComparisonCase& c, const ComparisonRow& r) {
                   cell(c.best_bound_name()), r.summary.gap, r.summary.throughput, r.summary.transfer_bytes);
   out += fmt::format(",{},{},{}", r.transfers, r.scheduler_seconds, all.busy / total);
   for (const double lost : all.lost) out += fmt::format(",{}", lost / total);
-  return out + fmt::format(",{},{},{},{}\r\n", r.chain.task_seconds, r.chain.transfer_seconds,
-                           r.chain.wait_seconds, c.how.seed);
+  out += fmt::format(",{},{},{},{}", r.chain.task_seconds, r.chain.transfer_seconds, r.chain.wait_seconds,
+                     c.how.seed);
+  for (const EngineDifference& d : c.differences)
+    if (d.engine == r.engine && d.scheduler == r.scheduler)
+      return out + fmt::format(",{},{}\r\n", d.relative, cell(d.why));
+  return out + ",,\r\n";
 }
 
 }  // namespace
@@ -35,7 +39,9 @@ std::string comparison_to_csv(const Comparison& comparison) {
       "transfers,scheduler_seconds,busy";
   for (std::size_t i = 0; i < kLostCauses; ++i)
     out += fmt::format(",lost_{}", key_of(static_cast<LostCause>(i)));
-  out += ",chain_task_seconds,chain_transfer_seconds,chain_wait_seconds,seed\r\n";
+  out +=
+      ",chain_task_seconds,chain_transfer_seconds,chain_wait_seconds,seed,difference_from_first_engine,"
+      "difference_made_of\r\n";
   for (const ComparisonCase& c : comparison.cases)
     for (const ComparisonRow& r : c.rows) out += line_of(c, r);
   return out;

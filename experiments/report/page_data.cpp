@@ -188,7 +188,18 @@ ordered_json case_to_json(const ComparisonCase& c) {
   add_tasks(out, graph);
   ordered_json rows = ordered_json::array(), left_out = ordered_json::array();
   for (const ComparisonRow& r : c.rows) rows.push_back(row_to_json(c, r));
-  for (const LeftOut& l : c.left_out) left_out.push_back({{"scheduler", l.scheduler}, {"reason", l.reason}});
+  for (const LeftOut& l : c.left_out)
+    left_out.push_back({{"scheduler", l.scheduler}, {"engine", l.engine}, {"reason", l.reason}});
+  ordered_json differences = ordered_json::array();
+  for (const EngineDifference& d : c.differences)
+    differences.push_back({{"scheduler", d.scheduler},
+                           {"engine", d.engine},
+                           {"reference", d.reference},
+                           {"makespan", d.makespan},
+                           {"referenceMakespan", d.reference_makespan},
+                           {"relative", d.relative},
+                           {"why", d.why}});
+  out["differences"] = std::move(differences);
   out["rows"] = std::move(rows);
   out["leftOut"] = std::move(left_out);
   out["savings"] = savings_to_json(c.savings);

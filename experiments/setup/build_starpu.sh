@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds a flavour of StarPU from the distribution's own source package and keeps it in the cache:
 #   simgrid   simulates machines that are not there: 64 CPU cores and 16 GPUs or more
+#             (ESPALIER_SIMGRID_CPUS and ESPALIER_SIMGRID_GPUS raise the 128 and 32 that it serves by default)
 #   native    as many CPU workers as this machine has cores, where the packaged library serves fewer
 #   cuda      with CUDA workers, where nvcc is found
 # usage: build_starpu.sh simgrid|native|cuda      Prints the folder; pkg-config finds it in FOLDER/lib/pkgconfig.
@@ -20,8 +21,12 @@ if [ "$flavour" = cuda ]; then
 fi
 
 key=$flavour-$(c++ -dumpfullversion)-$(dpkg-query -W -f='${Version}' libstarpu-dev 2>/dev/null || echo none)
+simgrid_cpus=${ESPALIER_SIMGRID_CPUS:-128} simgrid_gpus=${ESPALIER_SIMGRID_GPUS:-32}
+for n in "$simgrid_cpus" "$simgrid_gpus"; do [[ $n =~ ^[1-9][0-9]{0,4}$ ]] || fail "ESPALIER_SIMGRID_CPUS and ESPALIER_SIMGRID_GPUS are whole numbers, not $n"; done
 case $flavour in
-  simgrid) key+=-simgrid-$(dpkg-query -W -f='${Version}' libsimgrid-dev) ;;
+  simgrid)
+    key+=-simgrid-$(dpkg-query -W -f='${Version}' libsimgrid-dev)
+    [ "$simgrid_cpus $simgrid_gpus" = "128 32" ] || key+=-${simgrid_cpus}cpus-${simgrid_gpus}gpus ;;
   native) key+=-$(nproc)cores ;;
   cuda) key+=-cuda$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\).*/\1/p') ;;
 esac
@@ -54,7 +59,8 @@ cd "$work/starpu"
 options=(--prefix="$target" --disable-opencl --disable-mpi --disable-build-doc --disable-build-examples
   --disable-build-tests --disable-starpufft --disable-socl --disable-fortran --disable-starpurm --enable-maxbuffers=16)
 case $flavour in
-  simgrid) options+=(--enable-simgrid --disable-cuda --enable-maxcpus=128 --enable-maxcudadev=32 --enable-maxnodes=40) ;;
+  simgrid) options+=(--enable-simgrid --disable-cuda --enable-maxcpus="$simgrid_cpus" --enable-maxcudadev="$simgrid_gpus"
+    --enable-maxnodes="$((simgrid_gpus + 8))") ;;
   native) options+=(--disable-cuda --enable-maxcpus="$(($(nproc) > 4 ? $(nproc) : 4))") ;;
   cuda)
     options+=(--enable-cuda --with-cuda-dir="$cuda_root" --enable-maxcpus="$(nproc)")

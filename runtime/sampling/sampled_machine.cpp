@@ -60,7 +60,7 @@ class Builder {
 
  private:
   void add_devices(std::size_t cpus) {
-    platform_.memories.push_back({"ram", {}});
+    platform_.memories.emplace_back().name = "ram";
     DeviceKind cpu;
     cpu.name = "cpu";
     platform_.kinds.push_back(cpu);

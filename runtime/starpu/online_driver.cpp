@@ -31,6 +31,7 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   void begin() override {
     tasks_.assign(problem_.graph.task_count(), nullptr);
     ends_.assign(problem_.platform.workers.size(), -1);
+    held_.assign(problem_.platform.workers.size(), {});
     error_ = nullptr;
     failed_ = false;
     running_ = available_ = 0;
@@ -71,7 +72,7 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   void done(TaskId id, unsigned worker) override {
     if (worker >= ends_.size()) return;
     const std::lock_guard lock(mutex_);
-    ends_[worker] = -1;
+    take_back(id, worker);
     --running_;
     last_event_ = seconds_now();
     guarded([&] { policy_->done(id, static_cast<WorkerId>(worker)); });
@@ -117,9 +118,18 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
     ready_.store(--available_);
     ++running_;
     const Worker& w = problem_.platform.workers[worker];
-    ends_[worker] = now() + problem_.costs.seconds(problem_.graph.task(id).cost_class, w.kind) +
-                    problem_.platform.kinds[w.kind].task_overhead.value;
+    const double seconds = problem_.costs.seconds(problem_.graph.task(id).cost_class, w.kind) +
+                           problem_.platform.kinds[w.kind].task_overhead.value;
+    ends_[worker] = std::max(ends_[worker], now()) + seconds;
+    held_[worker].emplace_back(id, seconds);
     return task;
+  }
+  /// A GPU's worker holds the next task while the first one runs.
+  void take_back(TaskId id, unsigned worker) {
+    auto& held = held_[worker];
+    std::erase_if(held, [&](const auto& h) { return h.first == id; });
+    ends_[worker] = held.empty() ? -1 : now();
+    for (const auto& [task, seconds] : held) ends_[worker] += seconds;
   }
 
   SchedulingProblem problem_;
@@ -128,7 +138,8 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   DataView* data_;
   Mutex mutex_;
   std::vector<starpu_task*> tasks_;  ///< ready and not given out, by task
-  std::vector<double> ends_;         ///< expected end of what a worker runs; -1: idle
+  std::vector<double> ends_;         ///< expected end of what a worker holds; -1: nothing
+  std::vector<std::vector<std::pair<TaskId, double>>> held_;  ///< by worker: given out and not ended
   std::atomic<std::size_t> ready_{0};
   std::size_t available_ = 0, running_ = 0;
   double origin_ = 0, last_event_ = 0;

@@ -47,13 +47,22 @@ void init(unsigned /*context*/) {
 
 void deinit(unsigned /*context*/) {}
 
+/// Moves the inputs to the worker's own memory while it still computes something else.
+void prefetch_inputs(starpu_task* task, WorkerId worker) {
+  if (worker == kNoWorker || worker >= starpu_worker_get_count()) return;
+  const unsigned node = starpu_worker_get_memory_node(worker);
+  if (node != STARPU_MAIN_RAM) starpu_prefetch_task_input_on_node(task, node);
+}
+
 int push(starpu_task* task) {
   TaskId id = kNoTask;
   WorkerId worker = kNoWorker;
-  if (TaskDriver* d = driver_of(task, id); d != nullptr)
+  if (TaskDriver* d = driver_of(task, id); d != nullptr) {
+    prefetch_inputs(task, d->planned_worker(id));
     worker = d->push(task, id);
-  else
+  } else {
     common().push(task);
+  }
   if constexpr (kWorkersSleep) {
     if (worker != kNoWorker)
       starpu_wake_worker_relax_light(worker);

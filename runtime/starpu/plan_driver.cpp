@@ -84,6 +84,8 @@ class StrictDriver final : public TaskDriver {
     for (auto& slot : slots_) slot.store(nullptr, std::memory_order_relaxed);
   }
 
+  WorkerId planned_worker(TaskId id) const override { return plan_.placements[id].worker; }
+
   WorkerId push(starpu_task* task, TaskId id) override {
     starpu_push_task_end(task);
     slots_[id].store(task);
@@ -144,6 +146,10 @@ class HybridDriver final : public TaskDriver {
   }
 
   void begin() override {}
+
+  WorkerId planned_worker(TaskId id) const override {
+    return allocation_ ? plan_.placements[id].worker : kNoWorker;
+  }
 
   WorkerId push(starpu_task* task, TaskId id) override {
     Queue& queue = queues_[allocation_ ? plan_.placements[id].worker : 0];

@@ -9,6 +9,7 @@
 
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/codelets.hpp"
+#include "runtime/starpu/heteroprio_buckets.hpp"
 #include "runtime/starpu/machine.hpp"
 #include "runtime/starpu/online_driver.hpp"
 #include "runtime/starpu/own_policy.hpp"
@@ -30,6 +31,13 @@ int can_execute(unsigned worker, starpu_task* task, unsigned /*implementation*/)
   if (body == nullptr || job_running == nullptr) return 1;
   const KindId kind = job_running->platform.workers[worker].kind;
   return job_running->costs.can_run(job_running->graph.task(body->task()).cost_class, kind) ? 1 : 0;
+}
+
+/// For StarPU's start, which calls back without more; null: the policy needs nothing.
+const HeteroprioBuckets* buckets_to_tell = nullptr;
+
+void tell_buckets(unsigned context) {
+  buckets_to_tell->tell(context);
 }
 
 class EmptyBody final : public TaskBody {
@@ -77,13 +85,18 @@ class SimulatedMachine {
     conf.ncuda = static_cast<int>(job.gpus);
     conf.nopencl = 0;
     conf.catch_signals = 0;
+#if STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION <= 3
+    if (buckets_to_tell != nullptr) conf.sched_policy_init = tell_buckets;
+#endif
     if (const int code = starpu_init(&conf); code != 0)
       throw DeviceError(fmt::format("StarPU-SimGrid does not start with {} cores and {} GPUs (code {})",
                                     job.cpus, job.gpus, code));
     require_order(job.platform);
     starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
   }
-  ~SimulatedMachine() { starpu_shutdown(); }
+  ~SimulatedMachine() {
+    starpu_shutdown();
+  }
   SimulatedMachine(const SimulatedMachine&) = delete;
   SimulatedMachine& operator=(const SimulatedMachine&) = delete;
 
@@ -106,7 +119,7 @@ struct Record {
 class Run {
  public:
   Run(const Job& job, std::unique_ptr<OnlinePolicy> online)
-      : job_(job), machine_(job), codelets_(can_execute), data_(job.graph) {
+      : job_(job), buckets_(make_buckets(job)), machine_(job), codelets_(can_execute), data_(job.graph) {
     job_running = &job_;
     make_driver(std::move(online));
     make_bodies();
@@ -116,6 +129,7 @@ class Run {
     for (starpu_task* t : kept_) starpu_task_destroy(t);
     data_.unregister();
     job_running = nullptr;
+    buckets_to_tell = nullptr;
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -163,6 +177,15 @@ class Run {
   }
 
  private:
+  static std::unique_ptr<HeteroprioBuckets> make_buckets(const Job& job) {
+    constexpr bool needs = STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION <= 3;
+    if (!needs || job.decision.kind != Decision::Kind::starpu || job.decision.name != "heteroprio")
+      return nullptr;
+    auto buckets = std::make_unique<HeteroprioBuckets>(job.problem());
+    buckets_to_tell = buckets.get();
+    return buckets;
+  }
+
   void make_driver(std::unique_ptr<OnlinePolicy> online) {
     const Decision& d = job_.decision;
     if (d.kind == Decision::Kind::starpu) return;
@@ -201,7 +224,8 @@ class Run {
     task->cl = codelet_of_[g.task(t).cost_class];
     task->cl_arg = &bodies_[t];
     task->priority =
-        std::clamp<int>(g.task(t).priority, starpu_sched_get_min_priority(), starpu_sched_get_max_priority());
+        std::clamp<int>(buckets_ ? buckets_->bucket_of(g.task(t).cost_class) : g.task(t).priority,
+                        starpu_sched_get_min_priority(), starpu_sched_get_max_priority());
     data_.give_accesses(t, task);
     records_[t].submitted = task;
     task->callback_func = [](void* record) {
@@ -237,6 +261,7 @@ class Run {
   }
 
   const Job& job_;
+  std::unique_ptr<HeteroprioBuckets> buckets_;  ///< null: the graph's priorities count
   SimulatedMachine machine_;
   CodeletTable codelets_;
   SimulatedData data_;

@@ -20,6 +20,9 @@ class TaskDriver {
 
   /// Before the first task of a run; nothing is in flight. What an online policy throws comes out here.
   virtual void begin() = 0;
+  /// The worker that is going to run the task, so that its inputs can be moved before; kNoWorker: not
+  /// settled.
+  virtual WorkerId planned_worker(TaskId /*id*/) const { return kNoWorker; }
   /// All predecessors are done. Returns the worker to wake, kNoWorker: any.
   virtual WorkerId push(starpu_task* task, TaskId id) = 0;
   /// A task for this worker or null.

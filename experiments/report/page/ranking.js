@@ -53,7 +53,19 @@ function showRanking() {
   notes.push("A scheduler's name shows it in the charts below.");
   show("ranking", el("div", { class: "scroll" }, el("table", {}, [el("thead", {}, head), el("tbody", {}, rows)])),
     el("p", { class: "note" }, notes.join("")),
-    ...c.leftOut.map((l) => el("p", { class: "note" }, `${l.scheduler} is left out: ${l.reason}`)));
+    showEngines(c), ...c.leftOut.map((l) => el("p", { class: "note" }, `${l.scheduler} is left out on engine ${l.engine}: ${l.reason}`)));
+}
+
+// Each further engine against the first one, with what the difference is made of.
+function showEngines(c) {
+  if (c.differences.length === 0) return null;
+  const head = el("tr", {}, [el("th", { scope: "col" }, "Scheduler"), el("th", { scope: "col" }, c.differences[0].reference),
+    el("th", { scope: "col", class: "left" }, "Engine"), el("th", { scope: "col" }, "Makespan"), el("th", { scope: "col" }, "Difference"),
+    el("th", { scope: "col", class: "left" }, "Made of")]);
+  const rows = c.differences.map((d) => el("tr", {}, [el("td", {}, breakable(d.scheduler)), el("td", {}, time(d.referenceMakespan)),
+    el("td", { class: "left" }, d.engine), el("td", {}, time(d.makespan)),
+    el("td", {}, `${d.relative >= 0 ? "+" : "−"}${percent(Math.abs(d.relative))}`), el("td", { class: "left" }, d.why)]));
+  return el("div", { class: "scroll" }, el("table", {}, [el("thead", {}, head), el("tbody", {}, rows)]));
 }
 
 function stackBar(parts, label) {

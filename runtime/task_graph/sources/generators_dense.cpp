@@ -65,7 +65,7 @@ LoadedTaskGraph cholesky(GeneratorOptions& options) {
     for (std::int64_t m = k + 1; m < n; ++m)
       a.task("chol_model_trsm", a.nb3(), 2 * n - 2 * k - m, {{a.tile(k, k), R}, {a.tile(m, k), RW}});
     for (std::int64_t j = k + 1; j < n; ++j) {
-      a.task("chol_model_syrk", a.nb3(), 2 * n - 2 * k - 2 * j, {{a.tile(j, k), R}, {a.tile(j, j), RW}});
+      a.task("chol_model_syrk", a.nb3(), 2 * n - 2 * k - j, {{a.tile(j, k), R}, {a.tile(j, j), RW}});
       for (std::int64_t m = j + 1; m < n; ++m)
         a.task("chol_model_gemm", 2 * a.nb3(), 2 * n - 2 * k - j - m,
                {{a.tile(m, k), R}, {a.tile(j, k), R}, {a.tile(m, j), RW}});

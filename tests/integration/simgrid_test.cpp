@@ -1,0 +1,150 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "tests/support/run_command.hpp"
+
+namespace espalier::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+#define SIMGRID_OR_SKIP()                                                                                 \
+  if (std::getenv("ESPALIER_SIMGRID") == nullptr) GTEST_SKIP() << "espalier-simgrid is not part of this " \
+                                                                  "build"
+
+nlohmann::json simulate(const std::vector<std::string>& more) {
+  std::vector<std::string> arguments{"simulate", "cholesky:6", "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const CommandResult r = run_espalier(arguments);
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  return nlohmann::json::parse(r.out, nullptr, false);
+}
+
+TEST(Simgrid, StarpusPoliciesRunOnAMachineOfOurs) {
+  SIMGRID_OR_SKIP();
+  for (const char* policy : {"starpu:dmdas", "starpu:lws", "starpu:heteroprio", "starpu:modular-heft"}) {
+    const auto r = simulate({"--platform", "node-2cpu-4gpu", "--engine", "simgrid", "--scheduler", policy});
+    EXPECT_EQ(r["engine"], "simgrid");
+    EXPECT_THAT(r["engine_version"].get<std::string>(), HasSubstr("StarPU 1."));
+    EXPECT_GE(r["makespan"].get<double>(), r["bounds"]["best"].get<double>()) << policy;
+    EXPECT_GT(r["transfer_bytes"].get<double>(), 0) << policy;
+  }
+}
+
+TEST(Simgrid, PlansAndOurPoliciesRunAndAreTheSameEachTime) {
+  SIMGRID_OR_SKIP();
+  for (const char* scheduler : {"heft_topcuoglu2002", "dmdas", "affinity_eager", "hybrid_both"}) {
+    const std::vector<std::string> how{"--platform", "node-2cpu-4gpu", "--engine",
+                                       "simgrid",    "--scheduler",    scheduler};
+    const auto first = simulate(how), second = simulate(how);
+    EXPECT_EQ(first["makespan"], second["makespan"]) << scheduler;
+    EXPECT_GE(first["makespan"].get<double>(), first["bounds"]["best"].get<double>()) << scheduler;
+  }
+}
+
+TEST(Simgrid, HintsOfAPlan) {
+  SIMGRID_OR_SKIP();
+  for (const char* hybrid : {"allocation", "order", "both"}) {
+    const auto r = simulate({"--platform", "node-2cpu-4gpu", "--engine", "simgrid", "--scheduler",
+                             "heft_topcuoglu2002", "--hybrid", hybrid});
+    EXPECT_GE(r["makespan"].get<double>(), r["bounds"]["best"].get<double>()) << hybrid;
+  }
+}
+
+TEST(Simgrid, ExplicitDependenciesAndUnitLessGraphs) {
+  SIMGRID_OR_SKIP();
+  const CommandResult r =
+      run_espalier({"simulate", "layered:layers=4,width=3", "--platform", "identical:3", "--engine",
+                    "simgrid", "--scheduler", "heft_topcuoglu2002", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const auto json = nlohmann::json::parse(r.out);
+  EXPECT_GE(json["makespan"].get<double>(), json["bounds"]["best"].get<double>());
+}
+
+TEST(Simgrid, CompareSetsEnginesAgainstEachOther) {
+  SIMGRID_OR_SKIP();
+  const CommandResult r =
+      run_espalier({"compare", "cholesky:6", "--platform", "node-2cpu-4gpu", "--engines", "model,simgrid",
+                    "--schedulers", "heft_topcuoglu2002,dmda,starpu:dmda", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const auto c = nlohmann::json::parse(r.out)["cases"][0];
+  ASSERT_EQ(c["engines"].size(), 2U);
+  for (const auto& d : c["engines"]) {
+    // the parts add up to the difference
+    double sum = 0;
+    for (const auto& part : d["made_of"]) sum += part.get<double>();
+    EXPECT_NEAR(sum, d["difference"].get<double>(), 1e-6);
+  }
+  EXPECT_EQ(c["schedulers"][0]["engine"], "model");
+}
+
+TEST(Simgrid, AMachineTooLargeSaysHowToRaiseTheLimit) {
+  SIMGRID_OR_SKIP();
+  const fs::path file = fs::temp_directory_path() / ("large_" + std::to_string(::getpid()) + ".yaml");
+  std::ofstream(file)
+      << "name: large\nkinds:\n  core: {type: cpu, peak: 10 Gflop/s, memory_bandwidth: 4 GB/s}\n"
+         "memories:\n  main: 64 GiB\ndevices:\n  - {name: cpu, kind: core, count: 2000, memory: main}\n";
+  const CommandResult r = run_espalier({"simulate", "cholesky:2", "--platform", file.string(), "--engine",
+                                        "simgrid", "--scheduler", "starpu:eager"});
+  fs::remove(file);
+  EXPECT_EQ(r.exit_code, 2);
+  EXPECT_THAT(r.err, AllOf(HasSubstr("2000"), HasSubstr("ESPALIER_SIMGRID_CPUS")));
+}
+
+TEST(Simgrid, WrongNamesAndEnginesAreRefused) {
+  const CommandResult engine = run_espalier(
+      {"simulate", "cholesky:2", "--platform", "cpu-1", "--engine", "magic", "--scheduler", "dmda"});
+  EXPECT_EQ(engine.exit_code, 2);
+  EXPECT_THAT(engine.err, AllOf(HasSubstr("model"), HasSubstr("simgrid")));
+  const CommandResult model =
+      run_espalier({"simulate", "cholesky:2", "--platform", "cpu-1", "--scheduler", "starpu:dmdas"});
+  EXPECT_EQ(model.exit_code, 2);
+  EXPECT_THAT(model.err, HasSubstr("--engine simgrid"));
+  SIMGRID_OR_SKIP();
+  const CommandResult policy = run_espalier({"simulate", "cholesky:2", "--platform", "cpu-1", "--engine",
+                                             "simgrid", "--scheduler", "starpu:nothing"});
+  EXPECT_EQ(policy.exit_code, 2);
+  EXPECT_THAT(policy.err, AllOf(HasSubstr("nothing"), HasSubstr("dmdas")));
+}
+
+/// Runs with another program in place of espalier-simgrid.
+CommandResult with_program(const std::string& script) {
+  const fs::path file = fs::temp_directory_path() / ("stand_in_" + std::to_string(::getpid()));
+  std::ofstream(file) << "#!/bin/sh\n" << script;
+  fs::permissions(file, fs::perms::owner_all);
+  const char* before = std::getenv("ESPALIER_SIMGRID");
+  const std::string saved = before != nullptr ? before : "";
+  ::setenv("ESPALIER_SIMGRID", file.c_str(), 1);
+  ::setenv("ESPALIER_SIMGRID_TIMEOUT", "1", 1);
+  const CommandResult r = run_espalier({"simulate", "cholesky:2", "--platform", "cpu-1", "--engine",
+                                        "simgrid", "--scheduler", "starpu:eager"});
+  ::unsetenv("ESPALIER_SIMGRID_TIMEOUT");
+  if (saved.empty())
+    ::unsetenv("ESPALIER_SIMGRID");
+  else
+    ::setenv("ESPALIER_SIMGRID", saved.c_str(), 1);
+  fs::remove(file);
+  return r;
+}
+
+TEST(Simgrid, AChildThatCrashesHangsOrFailsIsToldWithItsLastWords) {
+  const CommandResult crash = with_program("echo last words >&2; kill -SEGV $$\n");
+  EXPECT_EQ(crash.exit_code, 1);
+  EXPECT_THAT(crash.err, AllOf(HasSubstr("crashed"), HasSubstr("last words")));
+  const CommandResult hang = with_program("echo still here; sleep 30\n");
+  EXPECT_EQ(hang.exit_code, 1);
+  EXPECT_THAT(hang.err, AllOf(HasSubstr("stopped after 1 s"), HasSubstr("ESPALIER_SIMGRID_TIMEOUT")));
+  const CommandResult fail = with_program("exit 5\n");
+  EXPECT_EQ(fail.exit_code, 1);
+  EXPECT_THAT(fail.err, HasSubstr("exit code 5"));
+}
+
+}  // namespace
+}  // namespace espalier::test
