@@ -24,8 +24,10 @@ Taps triangle_taps(int in, int out, int first, int count) {
   std::vector<double> w(static_cast<std::size_t>(taps.stride));
   for (int i = 0; i < count; ++i) {
     const double centre = (first + i + 0.5) * scale;
+    // Pillow's own rounding  NOLINTBEGIN(bugprone-incorrect-roundings)
     const int from = std::max(0, static_cast<int>(centre - reach + 0.5)),
               to = std::min(in, static_cast<int>(centre + reach + 0.5));
+    // NOLINTEND(bugprone-incorrect-roundings)
     double total = 0;
     for (int x = from; x < to; ++x)
       total += w[x - from] = std::max(0.0, 1 - std::fabs((x - centre + 0.5) / reach));

@@ -50,7 +50,7 @@ fs::path resolve(const std::string& location, const fs::path& folder) {
       throw InputError(fmt::format("external data '{}' is refused: it leaves the model's folder", location));
   std::error_code error;
   const fs::path root = fs::canonical(folder, error);
-  const fs::path file = error ? fs::path{} : fs::canonical(root / relative, error);
+  fs::path file = error ? fs::path{} : fs::canonical(root / relative, error);
   if (error)
     throw InputError(fmt::format("external data '{}': {}", (folder / relative).string(), error.message()));
   const fs::path inside = file.lexically_relative(root);

@@ -219,7 +219,8 @@ void Machine::call(Ref callee, const std::vector<Ref>& arguments) {
   work_ += 1 + arguments.size();
   for (Ref r : arguments) work_ += out_.at(r).items.size();
   if (work_ > kMaxWork) fail("the pickle's calls copy too much");
-  const std::vector<Ref> copy = arguments;  // building appends to the values and may move them
+  // building appends to the values and may move them
+  const std::vector<Ref> copy = arguments;  // NOLINT(performance-unnecessary-copy-initialization)
   push(call_global(out_, static_cast<int>(v.integer), copy));
   if (out_.values.size() > kMaxValues) fail(fmt::format("more than {} values in a pickle", kMaxValues));
 }

@@ -171,7 +171,7 @@ class Reader {
   }
 
   Bytes own_memory(const YAML::Node& memory) const {
-    const std::string value = memory.Scalar();
+    const std::string& value = memory.Scalar();
     if (value[0] < '0' || value[0] > '9')
       fail(memory, fmt::format("memory \"{}\" is neither a declared memory nor a size like 16 GiB", value));
     return bytes(memory, "memory");
