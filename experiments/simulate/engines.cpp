@@ -38,6 +38,18 @@ TaskGraph with_priorities(const SchedulingProblem& problem) {
   return graph;
 }
 
+/// Tasks on a longest path, each on its fastest worker.
+std::vector<TaskId> critical_tasks(const SchedulingProblem& problem) {
+  const Instance instance(problem);
+  const std::vector<double> start = earliest_starts(instance), level = static_levels(instance);
+  double longest = 0;
+  for (TaskId t = 0; t < start.size(); ++t) longest = std::max(longest, start[t] + level[t]);
+  std::vector<TaskId> out;
+  for (TaskId t = 0; t < start.size(); ++t)
+    if (start[t] + level[t] >= longest * (1 - 1e-9)) out.push_back(t);
+  return out;
+}
+
 SimulationResult run_on_simgrid(const LoadedProblem& loaded, const SchedulingProblem& problem,
                                 const Decision& decision) {
   simgrid::SimulateOptions options;
@@ -56,6 +68,7 @@ SimulationResult run_starpu_policy(const LoadedProblem& loaded, const std::strin
   Decision decision;
   decision.kind = Decision::Kind::starpu;
   decision.name = scheduler.substr(kStarpu.size());
+  decision.critical = critical_tasks(problem);
   return run_on_simgrid(loaded, problem, decision);
 }
 
@@ -108,8 +121,11 @@ SimulationResult run_plan(const std::string& engine, const LoadedProblem& loaded
   const SchedulingProblem problem = loaded.problem();
   SimulationResult result;
   if (engine == "simgrid") {
-    Decision decision{Decision::Kind::plan, plan.scheduler,
-                      options.hybrid.empty() ? "strict" : options.hybrid, plan.placements};
+    Decision decision{Decision::Kind::plan,
+                      plan.scheduler,
+                      options.hybrid.empty() ? "strict" : options.hybrid,
+                      plan.placements,
+                      {}};
     result = run_on_simgrid(loaded, problem, decision);
   } else if (options.hybrid.empty()) {
     result = simulate_plan(problem, plan, options.model);
@@ -148,7 +164,7 @@ SimulationResult run_scheduler(const std::string& engine, const LoadedProblem& l
       throw InputError(fmt::format("--hybrid {}: {} decides while the run goes on and makes no plan",
                                    options.hybrid, scheduler));
     } else if (engine == "simgrid") {
-      result = run_on_simgrid(loaded, problem, {Decision::Kind::online, scheduler, "strict", {}});
+      result = run_on_simgrid(loaded, problem, {Decision::Kind::online, scheduler, "strict", {}, {}});
     } else {
       result = simulate_scheduler(problem, scheduler, options.model);
     }

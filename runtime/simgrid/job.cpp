@@ -239,6 +239,10 @@ class Reader {
       d.placements.push_back({static_cast<WorkerId>(whole(p[0], job.platform.workers.size() - 1)),
                               static_cast<std::uint32_t>(whole(p[1], kMostIds)), number(p[2]), number(p[3])});
     }
+    for (const json& t : list(at(in, "critical"))) {
+      if (job.graph.task_count() == 0) fail("a critical task of an empty graph");
+      d.critical.push_back(static_cast<TaskId>(whole(t, job.graph.task_count() - 1)));
+    }
     if (d.kind == Decision::Kind::plan && d.placements.size() != job.graph.task_count())
       fail("the plan does not place every task");
   }
@@ -273,7 +277,8 @@ std::string job_to_json(const SchedulingProblem& problem, const std::vector<Memo
                      {{"kind", name_of(rest.decision.kind)},
                       {"name", rest.decision.name},
                       {"mode", rest.decision.mode},
-                      {"placements", placements}}}};
+                      {"placements", placements},
+                      {"critical", rest.decision.critical}}}};
   return out.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -21,6 +21,8 @@ struct Decision {
   std::string name;
   std::string mode = "strict";
   std::vector<Placement> placements;  ///< of a plan
+  /// Tasks without slack, for policies of StarPU's that know two priorities only.
+  std::vector<TaskId> critical{};
 };
 
 /// Platform, homes and placements are in StarPU's order (starpu_order.hpp).

@@ -113,6 +113,11 @@ void SimulatedData::finished(TaskId t) {
   for (const Access& a : graph_.accesses(t)) --uses_left_[a.data];
 }
 
+void SimulatedData::send(DataId d, MemoryId memory, int priority) {
+  if (uses_left_[d] == 0) return;
+  starpu_data_prefetch_on_node_prio(handles_[d], memory, 1, priority);
+}
+
 void SimulatedData::request_results() {
   struct Arrival {
     SimulatedData* data;

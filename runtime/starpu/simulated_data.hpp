@@ -20,6 +20,8 @@ class SimulatedData final : public DataView {
   void submitted(TaskId t);
   /// When a task has ended: data without further tasks may be gone.
   void finished(TaskId t);
+  /// The datum is on its way to a memory that will want it; the greater priority goes first.
+  void send(DataId data, MemoryId memory, int priority);
   /// After the last submission: results go home as soon as they are made.
   void request_results();
   /// Waits; when the last one arrived (us), 0 without results.

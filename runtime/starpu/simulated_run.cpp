@@ -1,6 +1,7 @@
 #include "runtime/starpu/simulated_run.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <cstdlib>
 #include <deque>
@@ -36,7 +37,7 @@ int can_execute(unsigned worker, starpu_task* task, unsigned /*implementation*/)
 /// For StarPU's start, which calls back without more; null: the policy needs nothing.
 const HeteroprioBuckets* buckets_to_tell = nullptr;
 
-void tell_buckets(unsigned context) {
+[[maybe_unused]] void tell_buckets(unsigned context) {
   buckets_to_tell->tell(context);
 }
 
@@ -170,6 +171,7 @@ class Run {
     e.data_ready = std::min(std::max(0.0, seconds(info->acquire_data_end_time)), e.start);
     trace_.tasks.push_back(e);
     last_end_ = std::max(last_end_, e.end);
+    send_outputs(record.task);
     for (unsigned m = 1; m < peak_.size(); ++m) {
       const auto total = starpu_memory_get_total(m), left = starpu_memory_get_available(m);
       if (total > 0) peak_[m] = std::max<std::int64_t>(peak_[m], total - left);
@@ -177,6 +179,32 @@ class Run {
   }
 
  private:
+  /// With a plan it is known who reads an output: it leaves when it is written, soonest planned start first.
+  void send_outputs(TaskId t) {
+    const auto& placements = job_.decision.placements;
+    if (placements.empty() || job_.decision.mode == "order") return;
+    const TaskGraph& g = job_.graph;
+    const MemoryId here = job_.platform.workers[placements[t].worker].memory;
+    for (const TaskId s : g.successors(t)) {
+      const MemoryId there = job_.platform.workers[placements[s].worker].memory;
+      if (there == here) continue;
+      for (const Access& written : g.accesses(t)) {
+        if (!writes(written.mode)) continue;
+        for (const Access& a : g.accesses(s))
+          if (a.data == written.data && reads(a.mode)) data_.send(a.data, there, priority_of_[s]);
+      }
+    }
+  }
+  void rank_starts() {
+    const auto& placements = job_.decision.placements;
+    std::vector<TaskId> order(placements.size());
+    for (TaskId t = 0; t < order.size(); ++t) order[t] = t;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](TaskId a, TaskId b) { return placements[a].start < placements[b].start; });
+    priority_of_.assign(order.size(), 0);
+    for (std::size_t i = 0; i < order.size(); ++i) priority_of_[order[i]] = -static_cast<int>(i);
+  }
+
   static std::unique_ptr<HeteroprioBuckets> make_buckets(const Job& job) {
     constexpr bool needs = STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION <= 3;
     if (!needs || job.decision.kind != Decision::Kind::starpu || job.decision.name != "heteroprio")
@@ -200,6 +228,7 @@ class Run {
                           : d.mode == "order"    ? PlanMode::order
                           : d.mode == "both"     ? PlanMode::both
                                                  : PlanMode::strict;
+    rank_starts();
     driver_ = make_plan_driver(&job_, job_.graph, std::move(plan), mode,
                                static_cast<unsigned>(job_.platform.workers.size()));
   }
@@ -212,6 +241,8 @@ class Run {
       records_.push_back({this, t, nullptr});
     }
     for (const CostClassInfo& c : g.classes) codelet_of_.push_back(codelets_.get(c.codelet));
+    critical_.assign(g.task_count(), 0);
+    for (const TaskId t : job_.decision.critical) critical_[t] = 1;
     submitted_.assign(g.task_count(), nullptr);
     has_explicit_successor_.assign(g.task_count(), 0);
     for (TaskId t = 0; t < g.task_count(); ++t)
@@ -223,9 +254,7 @@ class Run {
     starpu_task* task = starpu_task_create();
     task->cl = codelet_of_[g.task(t).cost_class];
     task->cl_arg = &bodies_[t];
-    task->priority =
-        std::clamp<int>(buckets_ ? buckets_->bucket_of(g.task(t).cost_class) : g.task(t).priority,
-                        starpu_sched_get_min_priority(), starpu_sched_get_max_priority());
+    task->priority = priority(t);
     data_.give_accesses(t, task);
     records_[t].submitted = task;
     task->callback_func = [](void* record) {
@@ -244,6 +273,15 @@ class Run {
       starpu_task_declare_deps_array(task, static_cast<unsigned>(before.size()), before.data());
     check(starpu_task_submit(task), "starpu_task_submit");
     data_.submitted(t);
+  }
+
+  /// Policies with few priorities get the greatest for tasks without slack and the default for all others, as
+  /// StarPU's own examples do it.
+  int priority(TaskId t) const {
+    const int least = starpu_sched_get_min_priority(), most = starpu_sched_get_max_priority();
+    if (buckets_) return buckets_->bucket_of(job_.graph.task(t).cost_class);
+    if (least == INT_MIN && most == INT_MAX) return job_.graph.task(t).priority;
+    return critical_[t] != 0 ? most : std::clamp(STARPU_DEFAULT_PRIO, least, most);
   }
 
   static void reset_buses() {
@@ -270,8 +308,9 @@ class Run {
   std::vector<Record> records_;
   std::vector<starpu_codelet*> codelet_of_;  ///< by cost class
   std::vector<starpu_task*> submitted_, kept_;
-  std::vector<char> has_explicit_successor_;
+  std::vector<char> has_explicit_successor_, critical_;
   std::vector<std::int64_t> peak_;
+  std::vector<int> priority_of_;  ///< with a plan: by task, the soonest planned start the greatest
   double origin_ = 0, last_end_ = 0;
   Trace trace_;
 };
