@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/compare/comparison.hpp"
+#include "experiments/simulate/cost_shares.hpp"
 
 namespace espalier {
 namespace {
@@ -77,6 +78,7 @@ ordered_json row_to_json(const ComparisonCase& c, const ComparisonRow& row) {
                            {"longest", row.chain_text}};
   out["links"] = std::move(links);
   out["cost_sources"] = s.cost_sources;
+  out["cost_bases"] = cost_shares_to_json(s);
   if (row.planned) {
     out["planned_makespan"] = row.planned_makespan;
     out["proven_optimal"] = row.proven_optimal;

@@ -35,6 +35,7 @@ void ProblemOptions::add_common_to(CLI::App& command) {
       "--replicas", replicas,
       "training: copies of the gradients that micro-batches add to (0: one for each, 16 at most)");
   command.add_option("--split", split, "parts of the output channels of convolution and dense layers");
+  command.add_option("--costs", costs, std::string(CostChoice::kHelp));
   command.add_option("--seed", seed, "of every random choice")->capture_default_str();
   command.add_option("--time-limit", time_limit, "seconds that a searching scheduler may take")
       ->capture_default_str();
@@ -63,6 +64,7 @@ WorkloadOptions ProblemOptions::workload() const {
   o.micro_batches = micro_batches;
   o.replicas = replicas;
   o.split = split;
+  o.costs = costs;
   return o;
 }
 
@@ -71,6 +73,7 @@ Reproduction ProblemOptions::reproduction(const TaskGraph& g) const {
   r.graph = graph;
   r.platform = platform;
   r.mode = mode;
+  r.costs = costs;
   r.batch = g.samples > 0 ? static_cast<std::int64_t>(g.samples) : batch;
   r.micro_batches = micro_batches;
   r.seed = seed;
@@ -88,6 +91,8 @@ LoadedProblem load_for_run(const ProblemOptions& options) {
   if (options.mode == "training") throw InputError("--for-run --mode training: run infers");
   if (options.micro_batches != 1)
     throw InputError("--for-run: --micro-batch SAMPLES is needed in place of --micro-batches");
+  if (!options.costs.empty() && options.costs != "calibrated")
+    throw InputError(fmt::format("--for-run --costs {}: its costs are calibrated ones", options.costs));
   const NetworkSource source =
       load_network(options.graph, all_layers(), {options.lowering.weights, options.seed});
   RunRequest request;
@@ -96,7 +101,7 @@ LoadedProblem load_for_run(const ProblemOptions& options) {
   request.time_limit = options.time_limit;
   options.lowering.apply(request);
   LocalProblem local = load_local_problem(source.graph, all_layers(), request);
-  return {{local.prepared.program->tasks, {}},
+  return {{local.prepared.program->tasks, {}, {}},
           std::move(local.platform),
           std::move(local.costs),
           options.seed,

@@ -15,7 +15,7 @@ namespace espalier {
 
 /// The options that plan, simulate and compare have in common.
 struct ProblemOptions {
-  std::string graph, platform, mode;
+  std::string graph, platform, mode, costs;
   std::int64_t batch = 0, micro_batches = 1;
   int replicas = 0, split = 1;
   std::uint64_t seed = 0;

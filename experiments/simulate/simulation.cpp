@@ -1,6 +1,9 @@
 #include "experiments/simulate/simulation.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <tuple>
+#include <unordered_map>
 
 #include "runtime/task_graph/sources/source.hpp"
 #include "schedulers/scheduler_list.hpp"
@@ -58,18 +61,24 @@ SimulationSummary summarise(const SchedulingProblem& problem, const Trace& trace
   if (problem.graph.unit_less) s.transfer_bytes /= kBytesPerUnit;
   s.utilisation.assign(problem.platform.workers.size(), 0);
   double total = 0;
+  std::unordered_map<const CostBasis*, double> by_basis;  // of one table: one address for each
   for (const TaskEvent& e : trace.tasks) {
     const double time = e.end - e.start;
     s.utilisation[e.worker] += time;
     total += time;
     const KindId kind = problem.platform.workers[e.worker].kind;
-    s.cost_sources[std::string(name_of(problem.costs.source(problem.graph.task(e.task).cost_class, kind)))] +=
-        time;
+    by_basis[&problem.costs.basis(problem.graph.task(e.task).cost_class, kind)] += time;
   }
   if (trace.makespan > 0)
     for (double& u : s.utilisation) u /= trace.makespan;
-  if (total > 0)
-    for (auto& [source, time] : s.cost_sources) time /= total;
+  for (const auto& [basis, time] : by_basis) {
+    const double share = total > 0 ? time / total : 0;
+    s.cost_sources[std::string(name_of(basis->source))] += share;
+    s.cost_shares.push_back({*basis, share});
+  }
+  std::sort(s.cost_shares.begin(), s.cost_shares.end(), [](const CostShare& a, const CostShare& b) {
+    return std::tie(b.share, a.basis.source, a.basis.text) < std::tie(a.share, b.basis.source, b.basis.text);
+  });
   s.peak_memory = trace.peak_memory;
   return s;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "experiments/simulate/cost_shares.hpp"
 #include "experiments/simulate/simulation.hpp"
 
 namespace espalier {
@@ -54,6 +55,7 @@ std::string result_to_json(const SchedulingProblem& problem, const SimulationRes
   out["scheduler_seconds"] = result.scheduler_seconds;
   out["utilisation"] = std::move(utilisation);
   out["cost_sources"] = summary.cost_sources;
+  out["cost_bases"] = cost_shares_to_json(summary);
   if (result.plan) {
     out["planned_makespan"] = result.plan->makespan;
     out["proven_optimal"] = result.plan->proven_optimal;
@@ -66,7 +68,8 @@ std::string result_to_json(const SchedulingProblem& problem, const SimulationRes
                       {"time_limit", how.time_limit},
                       {"mode", how.mode},
                       {"batch", how.batch},
-                      {"micro_batches", how.micro_batches}};
+                      {"micro_batches", how.micro_batches},
+                      {"costs", how.costs}};
   return out.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
@@ -95,8 +98,7 @@ std::string result_to_text(const SchedulingProblem& problem, const SimulationRes
     if (count[k] > 0)
       out += fmt::format("utilisation      {:.1f} % of {} x {}\n", 100 * busy[k] / count[k], count[k],
                          problem.platform.kinds[k].name);
-  for (const auto& [source, share] : summary.cost_sources)
-    out += fmt::format("costs            {:.1f} % of the time {}\n", 100 * share, source);
+  for (const std::string& line : cost_lines(summary)) out += fmt::format("costs            {}\n", line);
   return out;
 }
 

@@ -78,6 +78,7 @@ TaskGraph network_graph(const std::string& name, const WorkloadOptions& options)
 }  // namespace
 
 CostTable Workload::costs(const Platform& platform) const {
+  choice.require(platform);
   std::vector<const CostModel*> in_order;
   for (const auto& m : models) in_order.push_back(m.get());
   CostTable table = make_cost_table(graph, platform, in_order);
@@ -99,7 +100,11 @@ Workload load_workload(const std::string& graph, const WorkloadOptions& options)
     workload.graph = std::move(loaded.graph);
     if (loaded.given) workload.models.push_back(loaded.given);
   }
-  if (workload.models.empty()) workload.models.push_back(std::make_shared<RooflineModel>());
+  workload.choice = CostChoice(options.costs);
+  if (workload.models.empty())
+    workload.models = workload.choice.models(graph);
+  else
+    workload.choice.require_given(graph);
   workload.models.push_back(std::make_shared<UnitProcessor>());
   return workload;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/workloads/cost_choice.hpp"
 #include "runtime/perfmodel/cost_table.hpp"
 #include "runtime/task_graph/task_graph.hpp"
 
@@ -18,13 +19,16 @@ struct WorkloadOptions {
   std::int64_t micro_batches = 1;  ///< the batch is cut into; profiles pass that often
   int replicas = 0;                ///< copies of the gradients, see NetworkTaskOptions
   int split = 1;                   ///< parts of the output channels of convolutions and dense layers
+  std::string costs;               ///< see cost_choice.hpp
 };
 
 /// A task graph with what is known of its costs.
 struct Workload {
   TaskGraph graph;
   std::vector<std::shared_ptr<const CostModel>> models;  ///< asked in order
+  CostChoice choice;
 
+  /// InputError for a task that nothing has a cost for, and as CostChoice::require says.
   CostTable costs(const Platform& platform) const;
 };
 

@@ -30,11 +30,20 @@ std::string_view name_of(CostSource source) {
 CostTable::CostTable(std::size_t classes, std::size_t kinds)
     : kinds_(kinds),
       seconds_(classes * kinds, std::numeric_limits<double>::infinity()),
-      sources_(classes * kinds, CostSource::none) {}
+      basis_(classes * kinds, 0),
+      bases_(1) {}
 
-void CostTable::set(CostClass c, KindId k, Seconds time, CostSource source) {
+void CostTable::set(CostClass c, KindId k, Seconds time, const CostBasis& basis) {
   seconds_[c * kinds_ + k] = time.value;
-  sources_[c * kinds_ + k] = source;
+  // a table has a few bases, and neighbours often share one
+  const auto same = std::find_if(bases_.rbegin(), bases_.rend(), [&](const CostBasis& b) {
+    return b.source == basis.source && b.text == basis.text &&
+           (b.error == basis.error || (std::isnan(b.error) && std::isnan(basis.error)));
+  });
+  const bool is_new = same == bases_.rend();
+  const auto index = is_new ? bases_.size() : static_cast<std::size_t>(bases_.rend() - same - 1);
+  basis_[c * kinds_ + k] = static_cast<std::uint32_t>(index);
+  if (is_new) bases_.push_back(basis);
 }
 
 void CostTable::require_runnable(const TaskGraph& graph, const Platform& platform) const {
@@ -56,7 +65,7 @@ CostTable make_cost_table(const TaskGraph& graph, const Platform& platform,
     for (KindId k = 0; k < platform.kinds.size(); ++k)
       for (const CostModel* model : models)
         if (const auto e = model->estimate(graph.classes[c], platform.kinds[k])) {
-          table.set(c, k, e->time, e->source);
+          table.set(c, k, e->time, e->basis);
           break;
         }
   return table;

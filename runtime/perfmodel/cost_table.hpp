@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,15 +25,25 @@ enum class CostSource : std::uint8_t {
 };
 std::string_view name_of(CostSource source);
 
+/// What a cost rests on, and how far it can be trusted.
+struct CostBasis {
+  CostSource source = CostSource::none;
+  std::string text;  ///< in words: "conv_forward of NV_V100/fp32"; may be empty
+  /// Median relative error on what the source has not seen; NaN: not known.
+  double error = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// Time of each cost class on each kind of device: what schedulers and simulators read. Infinity: cannot run
 /// there.
 class CostTable {
  public:
   CostTable() = default;
   CostTable(std::size_t classes, std::size_t kinds);
-  void set(CostClass c, KindId k, Seconds time, CostSource source);
+  void set(CostClass c, KindId k, Seconds time, CostSource source) { set(c, k, time, CostBasis{source, {}}); }
+  void set(CostClass c, KindId k, Seconds time, const CostBasis& basis);
   double seconds(CostClass c, KindId k) const { return seconds_[c * kinds_ + k]; }
-  CostSource source(CostClass c, KindId k) const { return sources_[c * kinds_ + k]; }
+  CostSource source(CostClass c, KindId k) const { return basis(c, k).source; }
+  const CostBasis& basis(CostClass c, KindId k) const { return bases_[basis_[c * kinds_ + k]]; }
   bool can_run(CostClass c, KindId k) const { return std::isfinite(seconds(c, k)); }
   std::size_t kinds() const { return kinds_; }
   std::size_t classes() const { return kinds_ == 0 ? 0 : seconds_.size() / kinds_; }
@@ -42,7 +53,8 @@ class CostTable {
  private:
   std::size_t kinds_ = 0;
   std::vector<double> seconds_;
-  std::vector<CostSource> sources_;
+  std::vector<std::uint32_t> basis_;  ///< index into bases_
+  std::vector<CostBasis> bases_;
 };
 
 /// A source of costs: measured files, fitted models, a roofline. Consulted in order by make_cost_table.
@@ -51,7 +63,9 @@ class CostModel {
   virtual ~CostModel() = default;
   struct Estimate {
     Seconds time;
-    CostSource source;
+    CostBasis basis;
+    Estimate(Seconds seconds, CostSource source) : time(seconds), basis{source, {}} {}
+    Estimate(Seconds seconds, CostBasis what) : time(seconds), basis(std::move(what)) {}
   };
   /// nullopt when it knows nothing of this codelet on this kind.
   virtual std::optional<Estimate> estimate(const CostClassInfo& what, const DeviceKind& kind) const = 0;

@@ -25,6 +25,9 @@ struct DeviceKind {
   double peak_flops = 0;        ///< fp32 flop/s of one worker; 0: unknown
   double memory_bandwidth = 0;  ///< byte/s of one worker; 0: unknown
   Seconds task_overhead;        ///< runtime's cost of one task
+  /// Whose fitted costs are this kind's, "NV_V100/fp32"; empty: told by the name.
+  std::string costs = {};
+  bool costs_scaled = false;  ///< by the ratio of the kinds' peaks: an extrapolation
 };
 
 struct Worker {

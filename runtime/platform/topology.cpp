@@ -15,7 +15,7 @@ constexpr double kRouteBytes = 1 << 20;
 
 bool equal(const DeviceKind& a, const DeviceKind& b) {
   return a.type == b.type && a.peak_flops == b.peak_flops && a.memory_bandwidth == b.memory_bandwidth &&
-         a.task_overhead == b.task_overhead;
+         a.task_overhead == b.task_overhead && a.costs == b.costs && a.costs_scaled == b.costs_scaled;
 }
 
 }  // namespace

@@ -93,10 +93,12 @@ class Reader {
 
   void read_kinds(const YAML::Node& kinds) {
     if (!kinds.IsMap())
-      fail(kinds, "kinds is a map from names to {type, peak, memory_bandwidth, task_overhead}");
+      fail(kinds,
+           "kinds is a map from names to {type, peak, memory_bandwidth, task_overhead, costs, scaled_costs}");
     for (const auto& entry : kinds) {
       const YAML::Node &key = entry.first, &value = entry.second;
-      require_keys(value, "a kind", {"type", "peak", "memory_bandwidth", "task_overhead"});
+      require_keys(value, "a kind",
+                   {"type", "peak", "memory_bandwidth", "task_overhead", "costs", "scaled_costs"});
       DeviceKind kind;
       kind.name = text(key, "name of a kind");
       const YAML::Node type = need(value, "type", "a kind");
@@ -109,8 +111,21 @@ class Reader {
         kind.memory_bandwidth = positive(value["memory_bandwidth"], "memory_bandwidth", Dimension::bandwidth);
       if (value["task_overhead"])
         kind.task_overhead = Seconds(quantity(value["task_overhead"], "task_overhead", Dimension::time));
+      read_costs(value, kind);
       at(key, [&] { machine_.topology.add_kind(kind); });
     }
+  }
+
+  /// Whose fitted costs a kind has: costs as they are, scaled_costs by the ratio of the peaks.
+  void read_costs(const YAML::Node& kind_node, DeviceKind& kind) const {
+    if (kind_node["costs"]) kind.costs = text(kind_node["costs"], "costs");
+    if (!kind_node["scaled_costs"]) return;
+    const YAML::Node scaled = kind_node["scaled_costs"];
+    if (!kind.costs.empty()) fail(scaled, "a kind has either costs or scaled_costs");
+    kind.costs = text(scaled, "scaled_costs");
+    kind.costs_scaled = true;
+    if (kind.peak_flops <= 0 || kind.memory_bandwidth <= 0)
+      fail(scaled, "scaled_costs needs peak and memory_bandwidth: costs are scaled by their ratio");
   }
 
   void read_memories(const YAML::Node& memories) {

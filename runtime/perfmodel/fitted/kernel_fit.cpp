@@ -106,11 +106,10 @@ FitMember train_member(const MemberKind& how, const KernelTimes& times, const Ce
   // covariance of the devices' mean: shared + (1 - shared) / devices, with noise / devices
   const auto devices = static_cast<double>(y.values.cols());
   const double share = kShared + (1 - kShared) / devices;
-  m.weights.resize(n, 1 + y.values.cols());
-  m.weights.col(0) =
+  m.weights = regression_weights(m.covariance, m.points, own, m.covariance.noise / (1 - kShared));
+  const VectorXd of_all =
       regression_weights(m.covariance, m.points, common, m.covariance.noise / (devices * share));
-  m.weights.rightCols(y.values.cols()) =
-      regression_weights(m.covariance, m.points, own, m.covariance.noise / (1 - kShared));
+  m.weights.colwise() += of_all;
   return m;
 }
 
@@ -179,13 +178,25 @@ double KernelFit::log_seconds(const Problem& problem, std::size_t device) const 
   double sum = 0;
   for (const FitMember& m : s.members) {
     const Eigen::RowVectorXd k = m.covariance(m.point(s.kind, problem), m.points);
-    sum += k.dot(m.weights.col(0)) + k.dot(m.weights.col(1 + static_cast<Index>(device)));
+    sum += k.dot(m.weights.col(static_cast<Index>(device)));
   }
   const double fitted =
       s.means[device] + sum / static_cast<double>(s.members.size()) + log_baseline(s.kind, problem);
   const double compute = flops_of(s.kind, problem) / (kRateMargin * s.flop_rates[device]);
   const double memory = bytes_of(s.kind, problem) / (kRateMargin * s.byte_rates[device]);
   return std::max(fitted, std::log(std::max(compute, memory)));
+}
+
+double KernelFit::beyond(const Problem& problem, std::string_view feature) const {
+  const State& s = *state_;
+  const double value = log_feature(s.kind, problem, feature);
+  double least = value, most = value;
+  for (std::size_t i = 0; i < s.problems.size(); ++i) {
+    const double measured = log_feature(s.kind, s.problems[i], feature);
+    least = i == 0 ? measured : std::min(least, measured);
+    most = i == 0 ? measured : std::max(most, measured);
+  }
+  return value > most ? value - most : value < least ? value - least : 0;
 }
 
 }  // namespace espalier::fitted

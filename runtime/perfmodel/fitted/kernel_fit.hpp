@@ -22,6 +22,9 @@ class KernelFit {
   std::optional<std::size_t> device_index(std::string_view device) const;
   /// Natural logarithm of the seconds that a call takes on devices()[device].
   double log_seconds(const Problem& problem, std::size_t device) const;
+  /// How far the call's feature lies above (> 0) or below (< 0) what was measured, as a difference of natural
+  /// logarithms; 0 inside.
+  double beyond(const Problem& problem, std::string_view feature) const;
 
  private:
   friend class ModelJson;

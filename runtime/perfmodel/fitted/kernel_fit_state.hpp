@@ -11,7 +11,7 @@ struct FitMember {
   Covariance covariance;
   Eigen::VectorXd mean, scale;  ///< of the features over the problems
   Eigen::MatrixXd points;       ///< problems x features, standardised
-  Eigen::MatrixXd weights;      ///< problems x (1 + devices): the common part, then each device's own
+  Eigen::MatrixXd weights;      ///< problems x devices: of the common part and the device's own together
 
   /// Features of a call, standardised: a row.
   Eigen::RowVectorXd point(KernelKind kind, const Problem& problem) const;

@@ -19,9 +19,9 @@ enum class KernelKind : std::uint8_t {
   recurrent_forward,
   recurrent_backward
 };
-constexpr std::array kAllKernels = {KernelKind::conv_forward,         KernelKind::conv_backward_input,
-                                    KernelKind::conv_backward_weight, KernelKind::gemm,
-                                    KernelKind::recurrent_forward,    KernelKind::recurrent_backward};
+inline constexpr std::array kAllKernels = {KernelKind::conv_forward,         KernelKind::conv_backward_input,
+                                           KernelKind::conv_backward_weight, KernelKind::gemm,
+                                           KernelKind::recurrent_forward,    KernelKind::recurrent_backward};
 std::string_view name_of(KernelKind kind);
 std::optional<KernelKind> kernel_named(std::string_view name);
 
