@@ -89,7 +89,7 @@ TEST(DeviceMatch, RefusesUnknownHints) {
 }
 
 TEST(FittedCosts, ShippedDevicesAnswerWithTheirErrors) {
-  for (const std::string& device :
+  for (const std::string device :
        {"NV_V100/fp32", "NV_P100/fp32", "NV_T4/fp32", "NV_1080Ti/fp32", "NV_TitanX/fp32", "NV_TitanXp/fp32",
         "NV_TitanX_Pascal/fp32", "NV_M40/fp32", "AMD_MI25/fp32", "AMD_VegaFE/fp32", "IA_KNL7250/fp32",
         "NV_V100/fp16_mixed", "NV_T4/fp16_mixed", "NV_P100/fp16_pseudo"})
