@@ -47,7 +47,7 @@ FittedModel train_model(const Measurements& data, int folds);
 FittedModel train_model(const Measurements& data, const std::vector<KernelEvaluation>& evaluations,
                         int folds);
 
-/// JSON of a model, numbers with nine digits.
+/// JSON of a model, numbers with twelve digits.
 std::string to_json(const FittedModel& model);
 /// InputError naming `name` and the entry for what is no such file, of another version, or inconsistent.
 FittedModel model_from_json(std::string_view text, const std::string& name);

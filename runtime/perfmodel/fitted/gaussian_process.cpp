@@ -1,5 +1,6 @@
 #include "runtime/perfmodel/fitted/gaussian_process.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -159,16 +160,54 @@ Covariance fit_covariance(CovarianceShape shape, const MatrixXd& x, const Centre
   return from_parameters(shape, minimise(objective, prior(x.cols()), iterations));
 }
 
-MatrixXd regression_weights(const Covariance& k, const MatrixXd& x, const MatrixXd& y, double noise) {
+namespace {
+
+constexpr int kReweightings = 3;
+constexpr double kFreedom = 2;
+/// The hyper-parameters' noise covers the outliers; that of the other points is less.
+constexpr double kCore = 0.5;
+constexpr Index kMostReweighted = 1000;
+
+/// Noise of each point, given (K + noise)^-1 and its product with y (leave-one-out: Rasmussen & Williams,
+/// 5.12).
+VectorXd reweighted(const VectorXd& noise, double base, const MatrixXd& inverse, const VectorXd& weights) {
+  const Index n = noise.size();
+  VectorXd z(n);
+  for (Index i = 0; i < n; ++i) {
+    const double variance = 1 / inverse(i, i);  // of the residual, the point's own noise included
+    z(i) = std::abs(weights(i)) * variance / std::sqrt(std::max(1e-9, variance - noise(i) + base));
+  }
+  std::vector<double> sorted(z.begin(), z.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  constexpr double median_of_normal = 0.6745;
+  const double unit = std::max(1e-9, *middle / median_of_normal);
+  return base * (kFreedom + (z / unit).array().square()) / (kFreedom + 1);
+}
+
+VectorXd robust_column(const MatrixXd& k, const VectorXd& y, double base) {
+  const Index n = y.size();
+  VectorXd noise = VectorXd::Constant(n, base);
+  for (int round = 0;; ++round) {
+    MatrixXd a = k;
+    a.diagonal() += noise;
+    const Eigen::LDLT<MatrixXd> factor(a);
+    const VectorXd weights = factor.solve(y);
+    if (round == kReweightings || n > kMostReweighted) return weights;
+    noise = reweighted(noise, base, factor.solve(MatrixXd::Identity(n, n)), weights);
+  }
+}
+
+}  // namespace
+
+MatrixXd robust_weights(const Covariance& k, const MatrixXd& x, const MatrixXd& y, double noise) {
   MatrixXd weights = MatrixXd::Zero(y.rows(), y.cols());
   const MatrixXd full = k(x, x);
-  for (const auto& [rows, columns] : patterns_of(y)) {
-    MatrixXd a = full(rows, rows);
-    a.diagonal().array() += noise;
-    const MatrixXd r = y(rows, columns);
-    const MatrixXd solved = Eigen::LDLT<MatrixXd>(a).solve(r);
-    weights(rows, columns) = solved;
-  }
+  for (const auto& [rows, columns] : patterns_of(y))
+    for (const Index column : columns) {
+      const VectorXd values = y(rows, column);
+      weights(rows, column) = robust_column(full(rows, rows), values, kCore * noise);
+    }
   return weights;
 }
 

@@ -42,8 +42,12 @@ double negative_log_posterior(CovarianceShape shape, const Eigen::VectorXd& para
 Covariance fit_covariance(CovarianceShape shape, const Eigen::MatrixXd& x, const Centred& y,
                           int iterations = 30);
 
-/// (K + noise I)^-1 y by output; 0 where y is absent. x-star's mean is k(x-star, x) times this.
-Eigen::MatrixXd regression_weights(const Covariance& k, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y,
-                                   double noise);
+/// (K + noise_i I)^-1 y by output; 0 where y is absent. x-star's mean is k(x-star, x) times this. Outliers
+/// count little: the noise is Student's t with two degrees of freedom, by iterative reweighting: a point's
+/// noise is `noise` (nu + z^2) / (nu + 1), z being its leave-one-out residual over that residual's standard
+/// deviation, in units of the output's median one (Jylanki, Vanhatalo & Vehtari 2011 for the model). Outputs
+/// with more than 1000 points are taken without reweighting. O(outputs n^3).
+Eigen::MatrixXd robust_weights(const Covariance& k, const Eigen::MatrixXd& x, const Eigen::MatrixXd& y,
+                               double noise);
 
 }  // namespace espalier::fitted

@@ -27,24 +27,18 @@ struct MemberKind {
 // Chosen by the error on held-out problems among subsets of the features of kernel_kind.cpp.
 std::vector<MemberKind> member_kinds(KernelKind kind) {
   using enum CovarianceShape;
-  const std::vector<std::string> sizes = {"input",    "output",      "weights",     "pixels",      "filters",
-                                          "channels", "filter_area", "stride_area", "output_area", "batch"};
+  const std::vector<std::string> data = {"input",       "output",      "weights", "pixels",
+                                         "filter_area", "stride_area", "patch",   "flops"};
+  std::vector<std::string> data_and_winograd = data;
+  data_and_winograd.emplace_back("winograd");
   switch (kind) {
     case KernelKind::conv_forward:
-      return {{matern52, sizes}, {matern32, sizes}};
     case KernelKind::conv_backward_input:
-      return {{matern32,
-               {"input", "output", "weights", "pixels", "filter_area", "stride_area", "patch", "flops"}},
-              {matern52,
-               {"input", "output", "weights", "pixels", "filter_area", "stride_area", "patch", "flops",
-                "winograd"}}};
+      return {{matern32, data}, {matern52, data_and_winograd}};
     case KernelKind::conv_backward_weight:
       return {{matern32,
-               {"flops", "bytes", "pixels", "filters", "patch", "filter_area", "stride_area", "input",
-                "three_by_three", "winograd"}},
-              {matern52,
-               {"flops", "bytes", "pixels", "filters", "patch", "filter_area", "stride_area", "input",
-                "three_by_three", "winograd", "height"}}};
+               {"flops", "bytes", "pixels", "filter_area", "stride_area", "input", "three_by_three",
+                "winograd", "height", "spectra", "output_height", "narrow_channels", "wide_channels"}}};
     case KernelKind::gemm:
       return {{matern52, {"flops", "bytes", "M", "N", "K", "transposed_a", "transposed_b"}}};
     case KernelKind::recurrent_forward:
@@ -106,9 +100,9 @@ FitMember train_member(const MemberKind& how, const KernelTimes& times, const Ce
   // covariance of the devices' mean: shared + (1 - shared) / devices, with noise / devices
   const auto devices = static_cast<double>(y.values.cols());
   const double share = kShared + (1 - kShared) / devices;
-  m.weights = regression_weights(m.covariance, m.points, own, m.covariance.noise / (1 - kShared));
+  m.weights = robust_weights(m.covariance, m.points, own, m.covariance.noise / (1 - kShared));
   const VectorXd of_all =
-      regression_weights(m.covariance, m.points, common, m.covariance.noise / (devices * share));
+      robust_weights(m.covariance, m.points, common, m.covariance.noise / (devices * share));
   m.weights.colwise() += of_all;
   return m;
 }

@@ -1,5 +1,6 @@
 #include "runtime/perfmodel/fitted/kernel_kind.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -59,6 +60,11 @@ constexpr Feature kConvFeatures[] = {
     {"output", [](const Problem& p) { return output_size(p); }},
     {"weights", [](const Problem& p) { return weight_size(p); }},
     {"height", [](const Problem& p) { return p[1]; }},
+    {"output_height", [](const Problem& p) { return out_height(p); }},
+    {"narrow_channels", [](const Problem& p) { return std::min(p[2], p[4]); }},
+    {"wide_channels", [](const Problem& p) { return std::max(p[2], p[4]); }},
+    // values at one frequency of the transforms of input, output and weight (Mathieu, Henaff & LeCun 2013)
+    {"spectra", [](const Problem& p) { return p[3] * p[2] + p[3] * p[4] + p[2] * p[4]; }},
     {"three_by_three", [](const Problem& p) { return choice(p[5] == 3 && p[6] == 3); }},
     // 3 x 3 with stride 1: libraries have a faster algorithm (Lavin & Gray 2016)
     {"winograd", [](const Problem& p) { return choice(p[5] == 3 && p[6] == 3 && p[9] == 1 && p[10] == 1); }},

@@ -32,9 +32,9 @@ constexpr ShapeName kShapes[] = {{CovarianceShape::squared_exponential, "squared
                                  {CovarianceShape::matern52, "matern52"},
                                  {CovarianceShape::matern32, "matern32"}};
 
-/// With nine digits: a model is good to per cents.
+/// With twelve digits: where times hardly scatter, weights are large and cancel out.
 double rounded(double value) {
-  return std::strtod(fmt::format("{:.9g}", value).c_str(), nullptr);
+  return std::strtod(fmt::format("{:.12g}", value).c_str(), nullptr);
 }
 
 template <class Values>
