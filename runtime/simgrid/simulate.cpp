@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kSecondsAtLeast = 60, kSecondsPerTask = 0.01;
+constexpr double kSecondsAtLeast = 300, kSecondsPerTask = 0.1;
 
 /// What decides on machine, policy or output of StarPU and would win over what the job says.
 std::vector<std::string> unwanted_variables() {
