@@ -1,5 +1,6 @@
 #include "graphs/base/file_io.hpp"
 
+#include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +17,9 @@ using ::testing::HasSubstr;
 class FileIo : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) / "file_io";
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
+    std::string name = ::testing::TempDir() + "file_io.XXXXXX";  // tests run side by side
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
   }
   void TearDown() override { fs::remove_all(folder_); }
   fs::path folder_;
