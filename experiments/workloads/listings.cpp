@@ -3,6 +3,7 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "experiments/workloads/platform_choice.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/networks/network_list.hpp"
 #include "layers/layer_list.hpp"
@@ -45,6 +46,8 @@ Listing list_platforms() {
   listing.rows.push_back(
       {std::string("identical:P"), std::string("P identical processors, joined pair by pair")});
   listing.rows.push_back({std::string("local"), std::string("this machine as hwloc sees it")});
+  for (const ShippedMachine& m : shipped_machines())
+    listing.rows.push_back({m.name, fmt::format("calibrated with StarPU, in {}", m.folder.string())});
   return listing;
 }
 
