@@ -53,7 +53,7 @@ MeasuredCosts CostSamples::costs() {
     sum_ += count_[c] * mean;
     variance_ += count_[c] * error * count_[c] * error;
   }
-  if (!gaps_.empty()) costs.task_overhead = std::max(0.0, robust_mean(gaps_));
+  costs.overhead = {std::max(0.0, robust_mean(gaps_)), gaps_.size(), true};
   costs.run_overhead = std::max(0.0, median_interval(edges_).median);
   costs.deviation = deviation();
   return costs;

@@ -17,13 +17,20 @@ struct MeasuredCost {
   std::uint64_t samples = 0;
 };
 
+/// What a task costs beyond its kernel.
+struct MeasuredOverhead {
+  double seconds = 0;
+  std::uint64_t samples = 0;  ///< 0 for a program in which no task waits for a worker: it has no such cost
+  bool measured = false;
+};
+
 /// Costs of one machine, by codelet and signature, and the cost of a task beyond its kernel. As a CostModel
 /// it answers for CPU kinds with what it has.
 class MeasuredCosts final : public CostModel {
  public:
-  double task_overhead = 0;  ///< seconds; 0: not measured
-  double run_overhead = 0;   ///< seconds before a run's first tasks start and after its last one
-  double deviation = 0;      ///< relative, of a task's time within one run
+  MeasuredOverhead overhead;
+  double run_overhead = 0;  ///< seconds before a run's first tasks start and after its last one
+  double deviation = 0;     ///< relative, of a task's time within one run
 
   void set(const CostClassInfo& what, const MeasuredCost& cost) {
     costs_[{what.codelet, what.signature}] = cost;
@@ -36,8 +43,9 @@ class MeasuredCosts final : public CostModel {
 
   std::string to_json(const MachineIdentity& identity) const;
   /// nullopt for what is no such file, of another version, of another machine, or damaged: it is measured
-  /// again, not trusted.
-  static std::optional<MeasuredCosts> from_json(std::string_view text, const MachineIdentity& identity);
+  /// again, not trusted; `reason` says why.
+  static std::optional<MeasuredCosts> from_json(std::string_view text, const MachineIdentity& identity,
+                                                std::string* reason = nullptr);
 
  private:
   std::map<std::pair<std::string, std::string>, MeasuredCost> costs_;
@@ -45,7 +53,9 @@ class MeasuredCosts final : public CostModel {
 
 /// The file of a machine's costs: cache_folder()/costs/KEY.json.
 std::filesystem::path cost_file(const MachineIdentity& identity);
-MeasuredCosts load_costs(const MachineIdentity& identity);
+/// Nothing where there is no file. A file that cannot be trusted counts as none; `reason` names it and says
+/// why.
+MeasuredCosts load_costs(const MachineIdentity& identity, std::string* reason = nullptr);
 /// Merges into the file; false when the folder cannot be written.
 bool save_costs(const MeasuredCosts& costs, const MachineIdentity& identity);
 

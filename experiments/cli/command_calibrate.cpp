@@ -2,6 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "experiments/calibrate/kernel_times.hpp"
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/run/local_problem.hpp"
@@ -9,6 +10,7 @@
 #include "experiments/workloads/graph_source.hpp"
 #include "graphs/base/error.hpp"
 #include "layers/layer_list.hpp"
+#include "runtime/starpu/history.hpp"
 
 namespace espalier {
 namespace {
@@ -19,10 +21,31 @@ struct CalibrateOptions {
   std::int64_t batch = 16;
   std::uint64_t seed = 0;
   double error = 1, seconds = 0;
-  bool quick = false, json = false;
+  bool quick = false, json = false, from_starpu = false;
 };
 
-nlohmann::ordered_json to_json(const LocalProblem& local, const std::string& graph) {
+/// What a graph's calibration has found.
+struct Calibrated {
+  LocalProblem local;
+  KernelTimes kernels;
+  std::size_t from_starpu = 0;  ///< costs taken over from StarPU's history
+};
+
+nlohmann::ordered_json kernels_to_json(const KernelTimes& kernels) {
+  auto list = nlohmann::ordered_json::array();
+  for (const KernelTime& t : kernels.times)
+    list.push_back({{"codelet", t.node.codelet},
+                    {"signature", t.node.signature},
+                    {"implementation", t.implementation},
+                    {"chosen", t.chosen},
+                    {"seconds", t.cost.seconds},
+                    {"relative_error", t.cost.relative_error},
+                    {"samples", t.cost.samples}});
+  return list;
+}
+
+nlohmann::ordered_json to_json(const Calibrated& done, const std::string& graph) {
+  const LocalProblem& local = done.local;
   nlohmann::ordered_json j;
   const TaskGraph& tasks = local.prepared.program->tasks;
   j["graph"] = graph;
@@ -47,7 +70,55 @@ nlohmann::ordered_json to_json(const LocalProblem& local, const std::string& gra
                     {"relative_error", cost != nullptr ? cost->relative_error : 0},
                     {"samples", cost != nullptr ? cost->samples : 0}});
   }
+  j["kernel_seconds"] = done.kernels.seconds;
+  j["kernels"] = kernels_to_json(done.kernels);
+  if (done.from_starpu > 0) j["from_starpu"] = done.from_starpu;
   return j;
+}
+
+/// Costs that StarPU's own history models have of the program's tasks.
+MeasuredCosts collected(starpu::Machine& machine, const TaskGraph& graph) {
+  MeasuredCosts costs;
+  for (const CostClassInfo& c : graph.classes)
+    if (const auto seconds = starpu::history_seconds(machine, c.codelet, c.footprint))
+      costs.set(c, {*seconds, 0, 10});
+  return costs;
+}
+
+void give(starpu::Machine& machine, const LocalProblem& local) {
+  const TaskGraph& graph = local.prepared.program->tasks;
+  std::vector<starpu::HistoryTime> times;
+  for (CostClass c = 0; c < graph.classes.size(); ++c)
+    times.push_back({graph.classes[c].codelet, graph.classes[c].footprint, local.costs.seconds(c, 0)});
+  starpu::give_history(machine, times);
+}
+
+/// The program as it runs, then its kernels one by one; times go to the cache and to StarPU's models.
+Calibrated calibrate_one(const CalibrateOptions& o, const std::string& graph, RunRequest request) {
+  const NetworkSource source = load_network(graph, all_layers(), {o.lowering.weights, o.seed});
+  const MachineIdentity identity = machine_identity(workers_for(o.lowering.cores), o.lowering.bf16);
+  Calibrated done;
+  if (o.from_starpu) {
+    const PreparedProgram prepared = prepare_program(source.graph, all_layers(), request);
+    starpu::Machine machine({"eager", request.machine.cores});
+    const MeasuredCosts costs = collected(machine, prepared.program->tasks);
+    if (costs.size() == 0)
+      throw InputError(
+          fmt::format("{}: StarPU's history has none of its tasks; `espalier run {} --scheduler "
+                      "starpu:dmda` collects them",
+                      graph, graph));
+    save_costs(costs, identity);
+    done.from_starpu = costs.size();
+    request.recalibrate = false;
+  }
+  done.local = load_local_problem(source.graph, all_layers(), request);
+  if (request.stop->load()) return done;
+  starpu::Machine machine({"eager", request.machine.cores});
+  done.kernels = measure_kernels(done.local.prepared, all_layers(), machine, request.kernels,
+                                 request.calibration, o.seed, request.stop);
+  if (!done.kernels.times.empty()) save_costs(done.kernels.costs(), identity);
+  give(machine, done.local);
+  return done;
 }
 
 void calibrate_all(const CalibrateOptions& o, int& exit_code) {
@@ -63,10 +134,15 @@ void calibrate_all(const CalibrateOptions& o, int& exit_code) {
   o.lowering.apply(request);
   auto results = nlohmann::ordered_json::array();
   for (const std::string& graph : graphs) {
-    const NetworkSource source = load_network(graph, all_layers(), {o.lowering.weights, o.seed});
-    const LocalProblem local = load_local_problem(source.graph, all_layers(), request);
-    results.push_back(to_json(local, graph));
-    if (!local.calibration.trusted)
+    const Calibrated done = calibrate_one(o, graph, request);
+    const LocalProblem& local = done.local;
+    results.push_back(to_json(done, graph));
+    if (!o.json && done.from_starpu > 0)
+      fmt::print("{}: {} costs taken from StarPU's history\n", graph, done.from_starpu);
+    if (!o.json)
+      fmt::print("{}: {} implementations of kernels alone, {:.1f} s\n", graph, done.kernels.times.size(),
+                 done.kernels.seconds);
+    if (!local.calibration.trusted && local.calibration.runs > 0)
       fmt::print(stderr,
                  "espalier: warning: {}: other programs used the cores during {} of {} runs; the costs are "
                  "not kept\n",
@@ -112,8 +188,13 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
   command->add_option("--error", o->error, "per cent of the total time within which to measure")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--seconds", o->seconds, "at most, for each network; default: 60, with --quick 10")
+  command
+      ->add_option(
+          "--seconds", o->seconds,
+          "at most, for each network's tasks, and again for its kernels; default: 60, with --quick 10")
       ->check(CLI::PositiveNumber);
+  command->add_flag("--from-starpu", o->from_starpu,
+                    "take over what StarPU's history models have collected, and measure only the rest");
   command->add_flag("--quick", o->quick, "fewer repetitions: under a minute");
   command->add_flag("--json", o->json, "print JSON");
   command->callback([o, &exit_code] {

@@ -6,18 +6,31 @@
 
 #include "graphs/base/error.hpp"
 #include "runtime/platform/platform_source.hpp"
+#include "runtime/starpu/history.hpp"
 
 namespace espalier {
 namespace {
 
 bool complete(const MeasuredCosts& costs, const TaskGraph& graph) {
-  return costs.task_overhead > 0 &&
+  return costs.overhead.measured &&
          std::all_of(graph.classes.begin(), graph.classes.end(),
                      [&](const CostClassInfo& c) { return costs.find(c) != nullptr; });
 }
 
 MachineIdentity identity_of(const PreparedProgram& prepared, const RunRequest& request) {
   return machine_identity(prepared.workers, request.kernels.allow_bf16);
+}
+
+/// Says on the error stream, once, why a file of costs is not used; they are measured again.
+MeasuredCosts trusted_costs(const MachineIdentity& identity, const RunRequest& request) {
+  static std::string said;
+  if (request.recalibrate) return {};
+  std::string reason;
+  MeasuredCosts costs = load_costs(identity, &reason);
+  if (!reason.empty() && reason != said)
+    fmt::print(stderr, "espalier: {}; they are measured again\n", reason);
+  said = reason;
+  return costs;
 }
 
 /// How much longer all tasks of the graph take now than the costs say, as a share.
@@ -47,7 +60,7 @@ LocalProblem assemble_local_problem(const PreparedProgram& prepared, const Measu
                                     const RunRequest& request) {
   LocalProblem local;
   local.prepared = prepared;
-  local.platform = run_platform(prepared.workers, costs.task_overhead);
+  local.platform = run_platform(prepared.workers, costs.overhead.seconds);
   const CostModel* models[] = {&costs};
   local.costs = make_cost_table(prepared.program->tasks, local.platform, models);
   local.costs.require_runnable(prepared.program->tasks, local.platform);
@@ -84,7 +97,7 @@ void give_inputs(starpu::NetworkSession& session, const RunRequest& request) {
 std::optional<LocalProblem> make_local_problem(const PreparedProgram& prepared,
                                                starpu::NetworkSession& session, const RunRequest& request) {
   const MachineIdentity identity = identity_of(prepared, request);
-  MeasuredCosts costs = request.recalibrate ? MeasuredCosts{} : load_costs(identity);
+  MeasuredCosts costs = trusted_costs(identity, request);
   CalibrationResult calibration;
   const bool known = complete(costs, prepared.program->tasks);
   if (!known || !still_hold(costs, session, calibration)) {
@@ -99,12 +112,23 @@ std::optional<LocalProblem> make_local_problem(const PreparedProgram& prepared,
   return local;
 }
 
+void give_costs_to_starpu(const PreparedProgram& prepared, starpu::Machine& machine,
+                          const RunRequest& request) {
+  const std::string& policy = machine.policy();
+  if (!policy.starts_with("dm") && !policy.starts_with("pheft") && !policy.starts_with("modular-heft"))
+    return;
+  const MeasuredCosts costs = trusted_costs(identity_of(prepared, request), request);
+  std::vector<starpu::HistoryTime> times;
+  for (const CostClassInfo& c : prepared.program->tasks.classes)
+    if (const MeasuredCost* cost = costs.find(c)) times.push_back({c.codelet, c.footprint, cost->seconds});
+  starpu::give_history(machine, times);
+}
+
 LocalProblem load_local_problem(const Graph& network, const LayerTable& layers, const RunRequest& request) {
   const PreparedProgram prepared = prepare_program(network, layers, request);
   const MachineIdentity identity = identity_of(prepared, request);
-  if (!request.recalibrate)
-    if (const MeasuredCosts costs = load_costs(identity); complete(costs, prepared.program->tasks))
-      return assemble_local_problem(prepared, costs, request);
+  if (const MeasuredCosts costs = trusted_costs(identity, request); complete(costs, prepared.program->tasks))
+    return assemble_local_problem(prepared, costs, request);
   starpu::Machine machine({std::string(starpu::kOwnPolicy), request.machine.cores});
   starpu::SessionOptions options;
   options.kernels = request.kernels;

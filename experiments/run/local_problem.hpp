@@ -37,6 +37,11 @@ std::optional<LocalProblem> make_local_problem(const PreparedProgram& prepared,
 /// interrupted.
 LocalProblem load_local_problem(const Graph& network, const LayerTable& layers, const RunRequest& request);
 
+/// Calibrated costs for StarPU's policies that rest on its performance models (dm, dmda, ...), which then
+/// need no calibration of their own. Does nothing for other policies, and where there are none.
+void give_costs_to_starpu(const PreparedProgram& prepared, starpu::Machine& machine,
+                          const RunRequest& request);
+
 /// Draws or takes the request's inputs.
 void give_inputs(starpu::NetworkSession& session, const RunRequest& request);
 

@@ -122,7 +122,9 @@ TEST(RealSchedulers, CalibrationMeasuresEveryClass) {
       calibrate(session, {.relative_error = 0.5, .max_seconds = 0.2, .min_runs = 5});
   EXPECT_GE(result.runs, 3);
   EXPECT_EQ(result.costs.size(), local.prepared.program->tasks.classes.size());
-  EXPECT_GT(result.costs.task_overhead, 0);
+  EXPECT_TRUE(result.costs.overhead.measured);
+  EXPECT_GT(result.costs.overhead.samples, 0U);
+  EXPECT_GT(result.costs.overhead.seconds, 0);
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ RunReport run_network(const Graph& network, const LayerTable& layers, const RunR
   options.stop = request.stop;
   starpu::NetworkSession session(machine, report.program, layers, options);
   give_inputs(session, request);
+  give_costs_to_starpu(prepared, machine, request);
   std::optional<LocalProblem> local;
   RealScheduler real;
   const bool scheduled = prepare_schedule(session, prepared, request, local, real, report);

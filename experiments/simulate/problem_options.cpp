@@ -8,6 +8,7 @@
 #include "experiments/workloads/platform_choice.hpp"
 #include "graphs/base/error.hpp"
 #include "layers/layer_list.hpp"
+#include "runtime/perfmodel/fitted/all_reduce_costs.hpp"
 
 namespace espalier {
 
@@ -34,6 +35,12 @@ void ProblemOptions::add_common_to(CLI::App& command) {
   command.add_option(
       "--replicas", replicas,
       "training: copies of the gradients that micro-batches add to (0: one for each, 16 at most)");
+  command
+      .add_option(
+          "--gradients", gradients,
+          "training: how copies of the gradients are added up: tree, all-reduce, or auto (all-reduce where "
+          "the platform's collectives were measured)")
+      ->capture_default_str();
   command.add_option("--split", split, "parts of the output channels of convolution and dense layers");
   command.add_option("--costs", costs, std::string(CostChoice::kHelp));
   command.add_option("--seed", seed, "of every random choice")->capture_default_str();
@@ -52,12 +59,14 @@ void ProblemOptions::require_sound() const {
     throw InputError(fmt::format("--time-limit {}: more than 0 seconds are needed", time_limit));
   if (!mode.empty() && mode != "inference" && mode != "training")
     throw InputError(fmt::format("--mode {}: accepted are inference and training", mode));
+  if (gradients != "auto" && gradients != "tree" && gradients != "all-reduce")
+    throw InputError(fmt::format("--gradients {}: accepted are auto, tree and all-reduce", gradients));
   if (batch < 0) throw InputError(fmt::format("--batch {}: at least 1 is needed", batch));
   if (micro_batches < 1)
     throw InputError(fmt::format("--micro-batches {}: at least 1 is needed", micro_batches));
 }
 
-WorkloadOptions ProblemOptions::workload() const {
+WorkloadOptions ProblemOptions::workload(const Platform* target) const {
   WorkloadOptions o;
   if (!mode.empty()) o.training = mode == "training";
   o.batch = batch;
@@ -65,6 +74,9 @@ WorkloadOptions ProblemOptions::workload() const {
   o.replicas = replicas;
   o.split = split;
   o.costs = costs;
+  o.all_reduce = gradients == "all-reduce" ||
+                 (gradients == "auto" && target != nullptr &&
+                  fitted::AllReduceCosts(CostChoice(costs).all_reduces(), *target).measured());
   return o;
 }
 
@@ -115,14 +127,12 @@ LoadedProblem load_for_run(const ProblemOptions& options) {
 LoadedProblem load_problem(const ProblemOptions& options) {
   options.require_sound();
   if (options.for_run) return load_for_run(options);
-  LoadedProblem p{load_workload(options.graph, options.workload()),
-                  {},
-                  {},
-                  options.seed,
-                  Seconds(options.time_limit),
-                  {},
-                  {}};
+  LoadedProblem p{{}, {}, {}, options.seed, Seconds(options.time_limit), {}, {}};
+  const bool network = kind_of_graph(options.graph) != GraphKind::task_graph;
+  // a file of tasks may be without units, which the platform must know; a network may depend on its platform
+  if (!network) p.workload = load_workload(options.graph, options.workload());
   PlatformChoice choice = choose_platform(options.platform, p.workload.graph.unit_less);
+  if (network) p.workload = load_workload(options.graph, options.workload(&choice.platform));
   p.platform = std::move(choice.platform);
   if (choice.sampled) {
     const auto costs = std::make_shared<const sampling::SampledCosts>(*choice.sampled, p.workload.graph);

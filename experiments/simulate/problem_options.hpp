@@ -15,7 +15,7 @@ namespace espalier {
 
 /// The options that plan, simulate and compare have in common.
 struct ProblemOptions {
-  std::string graph, platform, mode, costs;
+  std::string graph, platform, mode, costs, gradients = "auto";
   std::int64_t batch = 0, micro_batches = 1;
   int replicas = 0, split = 1;
   std::uint64_t seed = 0;
@@ -31,7 +31,8 @@ struct ProblemOptions {
   void add_for_run_to(CLI::App& command);
   /// InputError for a time limit of 0 or less, an unknown mode.
   void require_sound() const;
-  WorkloadOptions workload() const;
+  /// `target`: the platform that a network is for, where it is known.
+  WorkloadOptions workload(const Platform* target = nullptr) const;
   Reproduction reproduction(const TaskGraph& graph) const;
 };
 

@@ -34,9 +34,14 @@ std::vector<std::shared_ptr<const CostModel>> CostChoice::models(const std::stri
   if (text_ == "given") throw InputError(fmt::format("--costs given: {} brings no times of its own", graph));
   std::vector<std::shared_ptr<const CostModel>> out;
   if (own_) out.push_back(own_);
-  if (fitted_ && text_ != "roofline") out.push_back(fitted_);
+  if (calibrated_) out.push_back(calibrated_);
+  if (fitted_) out.push_back(fitted_);
   out.push_back(std::make_shared<RooflineModel>());
   return out;
+}
+
+std::shared_ptr<const fitted::FittedModel> CostChoice::all_reduces() const {
+  return fitted_ ? fitted::shipped_model() : nullptr;
 }
 
 void CostChoice::require_given(const std::string& graph) const {
@@ -45,11 +50,21 @@ void CostChoice::require_given(const std::string& graph) const {
 }
 
 void CostChoice::require(const Platform& platform) const {
+  const auto any = [&](auto serves) {
+    return std::any_of(platform.kinds.begin(), platform.kinds.end(), serves);
+  };
+  if (text_ == "calibrated") {
+    if (!any(CalibratedCosts::serves))
+      throw InputError(fmt::format(
+          "--costs calibrated: these are of this machine, --platform local, not of {}", platform.name));
+    if (calibrated_->size() == 0)
+      throw InputError(
+          "--costs calibrated: this machine is not calibrated yet; `espalier calibrate GRAPH` does it");
+    return;
+  }
   const auto& source = own_ ? own_ : fitted_;
   if (!own_ && text_ != "fitted") return;
-  if (std::any_of(platform.kinds.begin(), platform.kinds.end(),
-                  [&](const DeviceKind& k) { return source->serves(k); }))
-    return;
+  if (any([&](const DeviceKind& k) { return source->serves(k); })) return;
   std::vector<std::string> kinds;
   for (const DeviceKind& k : platform.kinds) kinds.push_back(k.name);
   throw InputError(fmt::format(

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "experiments/calibrate/calibrated_costs.hpp"
 #include "runtime/perfmodel/fitted/fitted_costs.hpp"
 
 namespace espalier {
@@ -32,6 +33,8 @@ class CostChoice {
 
   /// For a graph without times of its own. InputError for --costs given.
   std::vector<std::shared_ptr<const CostModel>> models(const std::string& graph) const;
+  /// Fitted collectives; null where no fitted costs were asked for.
+  std::shared_ptr<const fitted::FittedModel> all_reduces() const;
   /// InputError when a graph that has times was asked for with other costs.
   void require_given(const std::string& graph) const;
   /// InputError when what was asked for serves no kind of the platform.
@@ -40,6 +43,7 @@ class CostChoice {
  private:
   std::string text_;
   std::shared_ptr<const fitted::FittedCosts> fitted_, own_;  ///< shipped; of a file
+  std::shared_ptr<const CalibratedCosts> calibrated_;
 };
 
 }  // namespace espalier

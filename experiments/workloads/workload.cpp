@@ -7,6 +7,7 @@
 #include "graphs/base/error.hpp"
 #include "graphs/passes/bind.hpp"
 #include "layers/layer_list.hpp"
+#include "runtime/perfmodel/fitted/all_reduce_costs.hpp"
 #include "runtime/task_graph/micro_batches.hpp"
 #include "runtime/task_graph/network_tasks.hpp"
 #include "runtime/task_graph/sources/source.hpp"
@@ -70,6 +71,7 @@ TaskGraph network_graph(const std::string& name, const WorkloadOptions& options)
   tasks.training = training;
   tasks.replicas = options.replicas;
   tasks.split = options.split;
+  tasks.all_reduce = options.all_reduce;
   TaskGraph graph = network_tasks(units, layers, tasks);
   graph.name = source.name;
   return graph;
@@ -79,7 +81,8 @@ TaskGraph network_graph(const std::string& name, const WorkloadOptions& options)
 
 CostTable Workload::costs(const Platform& platform) const {
   choice.require(platform);
-  std::vector<const CostModel*> in_order;
+  const fitted::AllReduceCosts collectives(choice.all_reduces(), platform);
+  std::vector<const CostModel*> in_order = {&collectives};
   for (const auto& m : models) in_order.push_back(m.get());
   CostTable table = make_cost_table(graph, platform, in_order);
   table.require_runnable(graph, platform);

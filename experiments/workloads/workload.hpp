@@ -20,6 +20,7 @@ struct WorkloadOptions {
   int replicas = 0;                ///< copies of the gradients, see NetworkTaskOptions
   int split = 1;                   ///< parts of the output channels of convolutions and dense layers
   std::string costs;               ///< see cost_choice.hpp
+  bool all_reduce = false;         ///< gradients by collectives, see NetworkTaskOptions
 };
 
 /// A task graph with what is known of its costs.

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kMostReplicas = 16;
 constexpr int kMostSplit = 64;
+constexpr std::int64_t kTokenBytes = 4;
 
 bool one_of(std::string_view op, std::initializer_list<std::string_view> set) {
   return std::find(set.begin(), set.end(), op) != set.end();
@@ -84,6 +85,7 @@ class Builder {
   struct Parameter {
     Parts data;                       ///< by part
     std::vector<Parts> gradients;     ///< by replica, by part; empty: none
+    std::vector<Parts> tokens;        ///< likewise: written with the gradients for the collective to wait for
     std::vector<char> touched;        ///< by replica: written before
     std::vector<std::int64_t> bytes;  ///< by part
     std::int32_t layer = -1;
@@ -151,10 +153,12 @@ class Builder {
         q.layer = p.layer;
         q.touched.assign(static_cast<std::size_t>(replicas_), 0);
         if (options_.training) q.gradients.resize(static_cast<std::size_t>(replicas_));
+        if (options_.training && collective()) q.tokens.resize(static_cast<std::size_t>(replicas_));
         for (int part = 0; part < p.parts; ++part) {
           q.bytes.push_back(share(g.constant(v)->bytes(), p.parts, part));
           q.data.push_back(builder_.add_data({Bytes(q.bytes.back())}));
           for (Parts& copy : q.gradients) copy.push_back(builder_.add_data({Bytes(q.bytes.back())}));
+          for (Parts& copy : q.tokens) copy.push_back(builder_.add_data({Bytes(kTokenBytes)}));
         }
       }
     }
@@ -370,20 +374,36 @@ class Builder {
       for (std::size_t i = 0; i < q.data.size(); ++i) {
         if (split && static_cast<int>(i) != part) continue;
         const bool add_up = unit_ >= replicas_ || (!split && q.touched[replica] != 0);
-        accesses_.push_back({q.gradients[replica][i], add_up ? AccessMode::read_write : AccessMode::write});
+        const AccessMode mode = add_up ? AccessMode::read_write : AccessMode::write;
+        accesses_.push_back({q.gradients[replica][i], mode});
+        if (collective()) accesses_.push_back({q.tokens[replica][i], mode});
         bytes_ += q.bytes[i];
       }
       if (!split) q.touched[replica] = 1;
     }
   }
 
-  /// Adds the replicas' gradients up in a tree and updates the parameters, a task for each layer's parameter.
+  bool collective() const { return options_.all_reduce && replicas_ > 1; }
+
+  void all_reduce(const Parameter& q, std::size_t part) {
+    for (std::size_t r = 1; r < q.tokens.size(); ++r)
+      accesses_.push_back({q.tokens[r][part], AccessMode::read});
+    accesses_.push_back({q.gradients[0][part], AccessMode::read_write});
+    bytes_ = (replicas_ + 1) * q.bytes[part];
+    add("gradient_all_reduce", fmt::format("{} bytes of {} replicas", q.bytes[part], replicas_),
+        Flops(static_cast<double>(q.bytes[part]) / 4 * (replicas_ - 1)), q.layer, -1,
+        fmt::format("{} all-reduce", layer_name(q.layer)));
+  }
+
+  /// Adds the replicas' gradients up, in a tree or by a collective, and updates the parameters, a task for
+  /// each layer's parameter.
   void update() {
     for (auto& [v, q] : parameters_)
       for (std::size_t i = 0; i < q.data.size(); ++i) {
         const std::string size = fmt::format("{} bytes", q.bytes[i]);
         const Flops flops(static_cast<double>(q.bytes[i]) / 4);
-        for (int step = 1; step < replicas_; step *= 2)
+        if (collective()) all_reduce(q, i);
+        for (int step = collective() ? replicas_ : 1; step < replicas_; step *= 2)
           for (int r = 0; r + step < replicas_; r += 2 * step) {
             accesses_.push_back({q.gradients[static_cast<std::size_t>(r + step)][i], AccessMode::read});
             accesses_.push_back({q.gradients[static_cast<std::size_t>(r)][i], AccessMode::read_write});

@@ -22,6 +22,10 @@ struct NetworkTaskOptions {
   /// Copies of the parameters' gradients, among which micro-batches take turns (data parallelism); they are
   /// added up in a tree before the update. 0: one for each micro-batch, 16 at most.
   int replicas = 0;
+  /// The replicas' gradients are added up by one collective for each parameter, gradient_all_reduce, whose
+  /// time includes its communication: the task reads a few bytes of each copy, written with it, not the copy.
+  /// Else in a tree of gradient_sum tasks, whose data the links carry.
+  bool all_reduce = false;
   /// Parts that the output channels of convolution and dense layers are split into (model parallelism).
   int split = 1;
 };

@@ -78,6 +78,29 @@ TEST(NetworkTasks, TrainingHasBackwardTasksSumsAndUpdates) {
     }
 }
 
+TEST(NetworkTasks, CollectivesInPlaceOfTheTree) {
+  NetworkTaskOptions options;
+  options.training = true;
+  options.replicas = 4;
+  options.all_reduce = true;
+  const TaskGraph g = network_tasks(small_network(8), all_layers(), options);
+  const auto names = codelets(g);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "gradient_sum"), 0);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "gradient_all_reduce"), 2);  // two parameters
+  for (TaskId t = 0; t < g.task_count(); ++t) {
+    if (names[t] != "gradient_all_reduce") continue;
+    // waits for the last micro-batch of each copy: 4 .. 7
+    EXPECT_EQ(g.predecessors(t).size(), 4U);
+    EXPECT_EQ(g.accesses(t).size(), 4U);  // three tokens, and the gradient that is updated
+    EXPECT_THAT(g.class_of(t).signature, testing::HasSubstr("bytes of 4 replicas"));
+    ASSERT_EQ(g.successors(t).size(), 1U);
+    EXPECT_EQ(names[g.successors(t)[0]], "sgd_update");
+  }
+  options.replicas = 1;  // nothing to add up
+  const auto one = codelets(network_tasks(small_network(8), all_layers(), options));
+  EXPECT_EQ(std::count(one.begin(), one.end(), "gradient_all_reduce"), 0);
+}
+
 TEST(NetworkTasks, SplitsOutputChannels) {
   NetworkTaskOptions options;
   options.split = 2;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/support/run_command.hpp"
+#include "tests/support/shared_data.hpp"
 
 namespace espalier::test {
 namespace {
@@ -104,11 +105,47 @@ TEST(Costs, OwnModelOfANewDevice) {
                  {"model.json", "version 7", "fit-costs"});
 }
 
+TEST(Costs, GradientsByMeasuredCollectives) {
+  const std::vector<std::string> step = {"--mode", "training", "--batch", "32", "--micro-batches", "8"};
+  const json r = result_of(simulate("resnet18", "dgx-1", step));
+  bool fitted = false;
+  for (const json& b : r["cost_bases"])
+    if (b["basis"] == "all-reduce of v100_8gpu") {
+      fitted = b["source"] == "fitted";
+      EXPECT_LT(b["median_error"].get<double>(), 0.05);
+    }
+  EXPECT_TRUE(fitted) << r["cost_bases"];
+  auto tree = step, ring = step, bad = step;
+  tree.insert(tree.end(), {"--gradients", "tree"});
+  EXPECT_EQ(result_of(simulate("resnet18", "dgx-1", tree))["cost_bases"].dump().find("all-reduce"),
+            std::string::npos);
+  ring.insert(ring.end(), {"--gradients", "all-reduce"});
+  EXPECT_NE(result_of(simulate("resnet18", "node-2cpu-4gpu", ring))["cost_bases"].dump().find(
+                "ring all-reduce over the platform's links"),
+            std::string::npos);
+  bad.insert(bad.end(), {"--gradients", "mail"});
+  expect_refused(simulate("resnet18", "dgx-1", bad), {"--gradients mail", "tree", "all-reduce"});
+}
+
+TEST(Costs, ProfilesAreMeasured) {
+  ESPALIER_SHARED_OR_SKIP(vgg, "data/pipedream/vgg16.txt");
+  const std::string folder = fresh_folder("profiles");
+  std::ofstream(folder + "/one.yaml") << "kinds:\n  gpu: {type: cuda}\n"
+                                         "memories: {main: 64 GiB}\n"
+                                         "devices: [{name: gpu0, kind: gpu, memory: main}]\n";
+  const json r = result_of(simulate(vgg.string(), folder + "/one.yaml"));
+  EXPECT_NEAR(r["makespan"].get<double>(), 0.672535, 1e-5);
+  EXPECT_EQ(r["cost_sources"], json({{"measured elsewhere", 1.0}}));
+  expect_refused(simulate(vgg.string(), folder + "/one.yaml", {"--costs", "roofline"}),
+                 {"vgg16.txt", "given"});
+}
+
 TEST(Costs, BadChoices) {
   expect_refused(simulate("resnet18", "dgx-1", {"--costs", "guessed"}),
                  {"--costs guessed", "roofline", "fitted"});
   expect_refused(simulate("resnet18", "cpu-8", {"--costs", "fitted"}), {"xeon-6130-core", "NV_V100/fp32"});
   expect_refused(simulate("resnet18", "dgx-1", {"--costs", "given"}), {"resnet18", "no times"});
+  expect_refused(simulate("resnet18", "dgx-1", {"--costs", "calibrated"}), {"--platform local", "dgx-1"});
   const std::string folder = fresh_folder("bad_choices");
   std::ofstream(folder + "/p.yaml") << "kinds:\n  g: {type: cuda, costs: NV_V900/fp32}\n"
                                        "memories: {main: 16 GiB}\n"

@@ -12,7 +12,7 @@ std::optional<CostModel::Estimate> GivenCosts::estimate(const CostClassInfo& wha
   double time = kind.type == DeviceType::cpu ? t.cpu : t.accelerator;
   if (kind.type == DeviceType::other && std::isnan(time)) time = t.cpu;
   if (std::isnan(time)) return std::nullopt;
-  return Estimate{Seconds(time), CostSource::given};
+  return Estimate{Seconds(time), basis_};
 }
 
 }  // namespace espalier

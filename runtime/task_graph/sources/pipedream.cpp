@@ -8,7 +8,8 @@
 /// Profiles of PipeDream (Narayanan et al., SOSP 2019): a line for each layer, "node1 -- Conv2d(...) --
 /// forward_compute_time=1.2, backward_compute_time=2.4, activation_size=1024.0, parameter_size=64.0" with
 /// milliseconds on a GPU and bytes (a list of sizes in brackets for several outputs), and a line "node1 --
-/// node2" for each edge.
+/// node2" for each edge. The time of a source called Input... is that of waiting for the data, no work of a
+/// GPU: it counts as 0, as in PipeDream's own planner.
 namespace espalier {
 namespace {
 
@@ -28,7 +29,10 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 
 class Parser {
  public:
-  Parser(const std::string& name) : name_(name) { profile_.name = name; }
+  Parser(const std::string& name) : name_(name) {
+    profile_.name = name;
+    profile_.basis = {CostSource::measured_elsewhere, "PipeDream's profile"};
+  }
 
   void line(std::string_view text, std::size_t where) {
     if (source::trimmed(text).empty()) return;
@@ -47,6 +51,7 @@ class Parser {
       profile_.edges.emplace_back(find(e.from, e.where), find(e.to, e.where));
       profile_.output_bytes.push_back(activation_[profile_.edges.back().first]);
     }
+    take_no_time_for_inputs();
     return std::move(profile_);
   }
 
@@ -55,6 +60,16 @@ class Parser {
     std::string from, to;
     std::size_t where;
   };
+
+  void take_no_time_for_inputs() {
+    std::vector<char> source(profile_.layers.size(), 1);
+    for (const auto& [from, to] : profile_.edges) source[to] = 0;
+    for (std::size_t l = 0; l < source.size(); ++l) {
+      source::LayerProfile& layer = profile_.layers[l];
+      if (source[l] == 0 || !layer.operation.starts_with("Input")) continue;
+      layer.forward.accelerator = layer.backward.accelerator = 0;
+    }
+  }
 
   std::uint32_t find(const std::string& node, std::size_t where) const {
     const auto it = index_.find(node);

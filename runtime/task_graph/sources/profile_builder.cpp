@@ -32,6 +32,7 @@ class Builder {
       throw InputError(fmt::format("{}: {} micro-batches of {} layers are outside 1 .. {}", profile_.name,
                                    options_.micro_batches, n, kMostTasks / (2 * n + 1)));
     builder_.graph().name = profile_.name;
+    given_->set_basis(profile_.basis);
     group_outputs();
     for (std::size_t l = 0; l < n; ++l) any_backward_ = any_backward_ || trains(l);
     for (std::size_t l = 0; l < n; ++l) {

@@ -17,6 +17,7 @@ struct LayerProfile {
 };
 struct NetworkProfile {
   std::string name;
+  CostBasis basis{CostSource::given, {}};  ///< of the times
   std::vector<LayerProfile> layers;
   std::vector<Edge> edges;                 ///< producer, consumer
   std::vector<std::int64_t> output_bytes;  ///< by edge; edges of one producer and size share a datum

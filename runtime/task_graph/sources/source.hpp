@@ -26,12 +26,15 @@ class GivenCosts final : public CostModel {
   };
   /// The class must be one that a builder has returned for the graph (its footprint is the key).
   void set(const CostClassInfo& what, Times times) { times_[what.footprint] = times; }
-  /// The time of the kind's role, source "given". A kind of type `other` (identical:P) takes the
+  /// What the times rest on; "given" where it is not told.
+  void set_basis(CostBasis basis) { basis_ = std::move(basis); }
+  /// The time of the kind's role. A kind of type `other` (identical:P) takes the
   /// accelerator's time, or the CPU's where there is no other.
   std::optional<Estimate> estimate(const CostClassInfo& what, const DeviceKind& kind) const override;
 
  private:
   std::unordered_map<std::uint64_t, Times> times_;
+  CostBasis basis_{CostSource::given, {}};
 };
 
 struct LoadedTaskGraph {

@@ -55,6 +55,19 @@ TEST(PipeDream, MakesForwardAndBackwardTasks) {
   EXPECT_THAT(g.graph.predecessors(4), testing::Contains(3));
 }
 
+TEST(PipeDream, TimesAreMeasuredElsewhereAndWaitingForDataIsNoWork) {
+  std::string text = kProfile;
+  text.replace(text.find("=0.000"), 6, "=9.000");  // node1, Input0
+  const auto g = read_pipedream(text, "p.txt");
+  EXPECT_EQ(time_of(g, 0, DeviceType::cuda), 0);
+  DeviceKind kind;
+  kind.type = DeviceType::cuda;
+  const auto e = g.given->estimate(g.graph.class_of(1), kind);
+  ASSERT_TRUE(e);
+  EXPECT_EQ(e->basis.source, CostSource::measured_elsewhere);
+  EXPECT_EQ(e->basis.text, "PipeDream's profile");
+}
+
 TEST(PipeDream, MicroBatchesShareParametersAndAddGradients) {
   TaskGraphOptions options;
   options.micro_batches = 3;
@@ -189,6 +202,19 @@ TEST(Generators, RefuseBadOptions) {
   EXPECT_THAT(error("nothing:3"), HasSubstr("cholesky"));
   EXPECT_THAT(error_of([] { load_task_graph("a.xyz"); }), HasSubstr(".stg"));
   EXPECT_THAT(error_of([] { load_task_graph("missing.stg"); }), HasSubstr("missing.stg"));
+}
+
+TEST(Sources, PublicProfilesOnOneGpu) {
+  ESPALIER_SHARED_OR_SKIP(data, "data/pipedream");
+  const auto whole = [&](const char* name) {
+    const auto g = load_task_graph((data / name).string());
+    double seconds = 0;
+    for (TaskId t = 0; t < g.graph.task_count(); ++t) seconds += time_of(g, t, DeviceType::cuda);
+    return seconds;
+  };
+  // PipeDream's planner: the whole of vgg16 on one GPU; the sum of resnet50's four stages
+  EXPECT_NEAR(whole("vgg16.txt"), 0.672535, 1e-6);
+  EXPECT_NEAR(whole("resnet50.txt"), 0.111259 + 0.110674 + 0.111497 + 0.109989, 2e-6);
 }
 
 TEST(Sources, ReadThePublicFiles) {
