@@ -1,6 +1,7 @@
 #include "schedulers/static/best.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "graphs/base/error.hpp"
 #include "schedulers/common/bounds.hpp"
@@ -22,6 +23,8 @@ constexpr double kSearchShare = 0.9;
 /// Share of the limit that single tasks are moved for where contention decides, even when the members have
 /// used the limit up.
 constexpr double kLeastShare = 0.2;
+/// Of one step of the quadratic members, about.
+constexpr double kSecondsOfAStep = 5e-8;
 /// Members that search until a time limit; they run after the others, in what time is left. Branch and bound
 /// goes first where it is likely to end soon.
 constexpr std::string_view kSearchers[] = {"local_search", "exact", "guided_search"};
@@ -29,6 +32,15 @@ constexpr std::size_t kSmall = 24;
 
 bool is_searcher(std::string_view name) {
   return std::find(std::begin(kSearchers), std::end(kSearchers), name) != std::end(kSearchers);
+}
+
+/// Members that take p^2 a task or look at all ready tasks, where one of them alone would exceed the limit.
+bool too_slow(std::string_view name, const SchedulingProblem& problem) {
+  if (name != "lookahead_heft_bittencourt2010" && name != "maxmin") return false;
+  const auto n = static_cast<double>(problem.graph.task_count());
+  const auto p = static_cast<double>(problem.platform.workers.size());
+  const double seconds = kSecondsOfAStep * n * p * (name == "maxmin" ? std::sqrt(n) : p);
+  return seconds > problem.time_limit.value;
 }
 
 class Best final : public StaticScheduler {
@@ -40,7 +52,7 @@ class Best final : public StaticScheduler {
     const auto met = [&] { return judge.makespan() <= bound * (1 + 1e-9); };
     for (const SchedulerEntry& entry : all_schedulers()) {
       if (met()) break;
-      if (entry.name == kName || is_searcher(entry.name)) continue;
+      if (entry.name == kName || is_searcher(entry.name) || too_slow(entry.name, problem)) continue;
       run(entry, problem, judge);
     }
     if (!met()) consider_grouped(problem, judge);
