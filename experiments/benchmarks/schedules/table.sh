@@ -1,6 +1,6 @@
 #!/bin/sh
 # Training steps of four networks on three platforms with unlike devices: best against dmdas and the best lower
-# bound, on the model engine. usage: table.sh [ESPALIER [TIME_LIMIT]]; writes a Markdown table.
+# bound, on the model engine. usage: table.sh [ESPALIER [TIME_LIMIT [COSTS]]]; writes a Markdown table.
 # Fails when best is worse than dmdas anywhere, or less than 5 % better on average.
 set -eu
 espalier=${1:-espalier}
@@ -9,7 +9,7 @@ csv=$(mktemp)
 trap 'rm -f "$csv"' EXIT
 "$espalier" compare resnet50 vgg16 inception_v3 lstm --mode training --batch 64 --micro-batches 8 \
   --platform node-2cpu-4gpu --platform hetero-2v100-2p100 --platform cluster-4x-2cpu-4gpu \
-  --schedulers heft_topcuoglu2002,dmdas,best --time-limit "$limit" --csv "$csv" >&2
+  --schedulers heft_topcuoglu2002,dmdas,best --costs "${3:-roofline}" --time-limit "$limit" --csv "$csv" >&2
 tr -d '\r' <"$csv" | awk -F, '
   NR == 1 { next }
   { key = $1 "," $2; if (!(key in seen)) { seen[key] = 1; keys[++n] = key }
