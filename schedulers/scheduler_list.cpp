@@ -1,6 +1,8 @@
 #include "schedulers/scheduler_list.hpp"
 
 #include <fmt/format.h>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "graphs/base/error.hpp"
@@ -11,6 +13,7 @@
 #include "schedulers/static/dual_hp.hpp"
 #include "schedulers/static/etf_hwang1989.hpp"
 #include "schedulers/static/exact.hpp"
+#include "schedulers/static/guided_search.hpp"
 #include "schedulers/static/heft_topcuoglu2002.hpp"
 #include "schedulers/static/local_search.hpp"
 #include "schedulers/static/lookahead_heft_bittencourt2010.hpp"
@@ -45,6 +48,10 @@ std::span<const SchedulerEntry> all_schedulers() {
       {"dual_hp", "static", "kinds by dual approximation of the areas, then HEFT inside the kinds",
        "Bleuse, Kedad-Sidhoum, Monna, Mounie, Trystram, CCPE 27(6), 2015", "O(b n k + n p log n + e m)",
        make_dual_hp},
+      {"guided_search", "static",
+       "list schedules with transfers in turn, weights and places found by seeded search on the model engine",
+       "Espalier's own; Dueck, Scheuer, J. Comput. Phys. 90(1), 1990",
+       "fixed steps of O(n log n + a m + n p) each", make_guided_search},
       {"local_search", "static", "simulated annealing over (allocation, order) from the best list schedule",
        "Kirkpatrick, Gelatt, Vecchi, Science 220, 1983; Valls, Ballestin, Quintanilla, EJOR 165(2), 2005",
        "fixed steps of O(n p + e m) each", make_local_search},
@@ -84,13 +91,45 @@ std::span<const SchedulerEntry> all_schedulers() {
   return entries;
 }
 
+namespace {
+
+/// A hybrid with the plan of another scheduler than HEFT, made when it is first asked for.
+const SchedulerEntry& hybrid_named(const SchedulerEntry& hybrid, std::string_view planner,
+                                   std::string_view name) {
+  const SchedulerEntry& plan = scheduler_named(planner);
+  if (plan.make_static == nullptr)
+    throw InputError(fmt::format(
+        "{}: {} makes no plan; the name of a static scheduler is needed after the colon", name, plan.name));
+  const bool allocation = hybrid.name != "hybrid_order", order = hybrid.name != "hybrid_allocation";
+  static std::mutex mutex;
+  static std::map<std::string, SchedulerEntry, std::less<>> made;
+  const std::lock_guard lock(mutex);
+  const auto [it, fresh] = made.try_emplace(std::string(name), hybrid);
+  if (!fresh) return it->second;
+  it->second.name = it->first;
+  it->second.summary = "dmdas with hints from the plan of the scheduler after the colon";
+  it->second.complexity = "as that scheduler and dmdas";
+  it->second.make_online = [make = plan.make_static, allocation, order] {
+    return make_hybrid(make, allocation, order);
+  };
+  return it->second;
+}
+
+}  // namespace
+
 const SchedulerEntry& scheduler_named(std::string_view name) {
   std::string known;
+  if (const std::size_t colon = name.find(':'); name.starts_with("hybrid_") && colon != name.npos)
+    return hybrid_named(scheduler_named(name.substr(0, colon)), name.substr(colon + 1), name);
   for (const SchedulerEntry& entry : all_schedulers()) {
     if (entry.name == name) return entry;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", entry.name);
   }
-  throw InputError(fmt::format("scheduler {} is not known; known are {}", name, known));
+  throw InputError(
+      fmt::format("scheduler {} is not known; known are {}, and hybrid_allocation:NAME, hybrid_order:NAME "
+                  "and hybrid_both:NAME "
+                  "with a static one's name",
+                  name, known));
 }
 
 }  // namespace espalier

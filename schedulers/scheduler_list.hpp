@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -16,12 +17,13 @@ struct SchedulerEntry {
   std::string_view source;      ///< paper and section, or documentation
   std::string_view complexity;  ///< "O(n log n + e p)": n tasks, e edges, p workers
   std::unique_ptr<StaticScheduler> (*make_static)() = nullptr;
-  std::unique_ptr<OnlinePolicy> (*make_online)() = nullptr;
+  std::function<std::unique_ptr<OnlinePolicy>()> make_online = nullptr;
 };
 
 /// All schedulers of Espalier's own, in the order in which they are shown.
 std::span<const SchedulerEntry> all_schedulers();
-/// By name. InputError listing the names when there is none.
+/// By name; `hybrid_allocation:NAME`, `hybrid_order:NAME` and `hybrid_both:NAME` are hybrids with the plan of
+/// the static scheduler NAME. InputError listing the names when there is none. Thread-safe.
 const SchedulerEntry& scheduler_named(std::string_view name);
 
 }  // namespace espalier

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "graphs/base/error.hpp"
+#include "runtime/model/simulate.hpp"
 #include "schedulers/common/bounds.hpp"
 #include "tests/support/scheduling_cases.hpp"
 
@@ -32,6 +33,17 @@ TEST(SchedulerList, NamesDiffer) {
     EXPECT_EQ(&scheduler_named(a.name), &a);
   }
   EXPECT_THROW(scheduler_named("heft"), InputError);
+}
+
+TEST(SchedulerList, HybridsTakeThePlanOfAnyStaticScheduler) {
+  const auto c = test::random_case(20, 3, 0.2, 8, 1);
+  const SchedulerEntry& entry = scheduler_named("hybrid_both:peft_arabnejad2014");
+  EXPECT_EQ(entry.name, "hybrid_both:peft_arabnejad2014");
+  EXPECT_EQ(&scheduler_named("hybrid_both:peft_arabnejad2014"), &entry);
+  EXPECT_EQ(simulate(c.problem(), *entry.make_online()).tasks.size(), 20U);
+  for (const char* wrong : {"hybrid_both:dmdas", "hybrid_both:", "hybrid_both:x", "hybrid_x:best",
+                            "hybrid_both:hybrid_both:best"})
+    EXPECT_THROW(scheduler_named(wrong), InputError) << wrong;
 }
 
 }  // namespace

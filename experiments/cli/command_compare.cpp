@@ -88,6 +88,9 @@ std::string command_of(const CompareOptions& o) {
   if (!p.mode.empty()) out += " --mode " + p.mode;
   if (p.batch > 0) out += fmt::format(" --batch {}", p.batch);
   if (p.micro_batches > 1) out += fmt::format(" --micro-batches {}", p.micro_batches);
+  if (p.replicas > 0) out += fmt::format(" --replicas {}", p.replicas);
+  if (p.split > 1) out += fmt::format(" --split {}", p.split);
+  if (!p.model_parallel.empty()) out += " --model-parallel " + p.model_parallel;
   return out + fmt::format(" --seed {} --time-limit {}", p.seed, p.time_limit);
 }
 

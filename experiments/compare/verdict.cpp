@@ -2,11 +2,15 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <numeric>
 
 #include "experiments/compare/comparison.hpp"
 
 namespace espalier {
 namespace {
+
+/// A gap to the bound that needs no explanation.
+constexpr double kClose = 0.01;
 
 std::string percent(double share) {
   const double p = 100 * share;
@@ -88,6 +92,46 @@ std::string distance(const ComparisonCase& c) {
                      percent(first.summary.gap));
 }
 
+/// Where the time between the bound and the winner went, in numbers: of the busiest kind of device for a
+/// bound on work, of the critical chain for one on paths; and the link that is busiest.
+std::string what_keeps_it_off(const ComparisonCase& c) {
+  const bool unit_less = c.loaded->workload.graph.unit_less;
+  const ComparisonRow& first = c.rows.front();
+  const double makespan = first.summary.makespan, bound = c.best_bound();
+  std::vector<std::string> parts;
+  const auto add = [&](double seconds, const std::string& what) {
+    if (seconds > 0.005 * makespan)
+      parts.push_back(fmt::format("{} {}", show_time(seconds, unit_less), what));
+  };
+  const bool path = c.bounds.critical_path >= bound * (1 - 1e-9);
+  std::string text = fmt::format("What keeps it off, {} in all: ", show_time(makespan - bound, unit_less));
+  if (path) {
+    add(first.chain.transfer_seconds, "of transfers on the critical chain");
+    add(first.chain.wait_seconds, "of waits on it");
+    add(first.chain.task_seconds - bound,
+        "of computation on it beyond the longest path on the fastest devices");
+  } else {
+    const KindId k = decisive_kind(c);
+    const double workers = first.kinds[k].total() / makespan;
+    const std::string& kind = c.loaded->platform.kinds[k].name;
+    std::vector<std::size_t> order(kLostCauses);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return first.kinds[k].lost[a] > first.kinds[k].lost[b];
+    });
+    text += fmt::format("for each {} worker ", kind);
+    for (const std::size_t i : order) add(first.kinds[k].lost[i] / workers, kLosing[i]);
+    add(first.kinds[k].busy / workers - bound, "of work that the bound shares out to others");
+  }
+  if (parts.empty()) return {};
+  text += fmt::format("{}", fmt::join(parts, ", "));
+  if (!first.links.empty() && first.links.front().busy > 0.2)
+    text += fmt::format("; the busiest link, {}, carries data {} of the time",
+                        c.loaded->platform.links[first.links.front().link].name,
+                        percent(std::min(1.0, first.links.front().busy)));
+  return text + ".";
+}
+
 std::string what_made_it(const ComparisonRow& row) {
   const double all = std::max(row.summary.makespan, 1e-300);
   return fmt::format(
@@ -152,6 +196,8 @@ void judge(ComparisonCase& c) {
   if (c.rows.empty()) return;
   c.verdict.push_back(who_wins(c));
   c.verdict.push_back(distance(c));
+  if (c.best_bound() > 0 && c.rows.front().summary.gap > kClose && !c.rows.front().proven_optimal)
+    if (std::string keeps = what_keeps_it_off(c); !keeps.empty()) c.verdict.push_back(std::move(keeps));
   c.verdict.push_back(what_made_it(c.rows.front()));
   c.verdict.push_back(why(c));
   if (!c.savings.tried.empty()) c.verdict.push_back(help(c));

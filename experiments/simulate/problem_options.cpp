@@ -5,6 +5,7 @@
 
 #include "experiments/run/local_problem.hpp"
 #include "experiments/workloads/graph_source.hpp"
+#include "experiments/workloads/layer_stages.hpp"
 #include "experiments/workloads/platform_choice.hpp"
 #include "graphs/base/error.hpp"
 #include "layers/layer_list.hpp"
@@ -43,6 +44,9 @@ void ProblemOptions::add_common_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--split", split, "parts of the output channels of convolution and dense layers");
   command.add_option("--costs", costs, std::string(CostChoice::kHelp));
+  command.add_option(
+      "--model-parallel", model_parallel,
+      "layers: the layers are cut into contiguous stages of equal time, one for each accelerator");
   command.add_option("--seed", seed, "of every random choice")->capture_default_str();
   command.add_option("--time-limit", time_limit, "seconds that a searching scheduler may take")
       ->capture_default_str();
@@ -61,6 +65,9 @@ void ProblemOptions::require_sound() const {
     throw InputError(fmt::format("--mode {}: accepted are inference and training", mode));
   if (gradients != "auto" && gradients != "tree" && gradients != "all-reduce")
     throw InputError(fmt::format("--gradients {}: accepted are auto, tree and all-reduce", gradients));
+  if (!model_parallel.empty() && model_parallel != "layers")
+    throw InputError(fmt::format(
+        "--model-parallel {}: accepted is layers (--split PARTS splits output channels)", model_parallel));
   if (batch < 0) throw InputError(fmt::format("--batch {}: at least 1 is needed", batch));
   if (micro_batches < 1)
     throw InputError(fmt::format("--micro-batches {}: at least 1 is needed", micro_batches));
@@ -97,6 +104,7 @@ namespace {
 
 /// What `run` would execute with the same options.
 LoadedProblem load_for_run(const ProblemOptions& options) {
+  if (!options.model_parallel.empty()) throw InputError("--for-run --model-parallel: run has no such option");
   if (options.platform != "local")
     throw InputError(fmt::format("--for-run on platform {}: a real run is on this machine, --platform local",
                                  options.platform));
@@ -141,6 +149,7 @@ LoadedProblem load_problem(const ProblemOptions& options) {
     p.bus = simgrid::Bus{std::move(choice.sampled->bandwidth), std::move(choice.sampled->latency)};
   }
   p.costs = p.workload.costs(p.platform);
+  if (!options.model_parallel.empty()) place_by_layers(p.workload.graph, p.platform, p.costs);
   return p;
 }
 

@@ -16,6 +16,7 @@ namespace espalier {
 /// The options that plan, simulate and compare have in common.
 struct ProblemOptions {
   std::string graph, platform, mode, costs, gradients = "auto";
+  std::string model_parallel;  ///< "layers": contiguous stages on devices; empty: none
   std::int64_t batch = 0, micro_batches = 1;
   int replicas = 0, split = 1;
   std::uint64_t seed = 0;

@@ -65,6 +65,7 @@ void Engine::prepare() {
   for (MemoryId m = 0; m < memories; ++m) any_bounded_ = any_bounded_ || replicas_.bounded(m);
   require_room();
   begin_data();
+  begin_planned();
 }
 
 double Engine::expected_free(WorkerId worker) const {
@@ -91,7 +92,7 @@ Trace Engine::run() {
     if (missing_[t] == 0) make_ready(t);
   dispatch();
   sample_memory();
-  while (!events_.empty() && (left_ > 0 || transfers_.active() > 0)) {
+  while (!events_.empty() && (left_ > 0 || transfers_.active() > 0 || planned_moves_.owed() > 0)) {
     now_ = events_.next_time();
     do handle(events_.pop());
     while (!events_.empty() && events_.next_time() == now_);
@@ -116,6 +117,8 @@ Trace Engine::run() {
 void Engine::handle(const Event& event) {
   if (event.kind == EventKind::task_end)
     finish_task(static_cast<WorkerId>(event.subject));
+  else if (event.kind == EventKind::transfer_due)
+    try_planned(event.subject);
   else if (transfers_.handle(event, now_))
     arrive(event.subject);
 }
@@ -131,12 +134,14 @@ void Engine::finish_task(WorkerId w) {
   if (options_.record_trace) trace_.tasks.push_back(worker.event);
   for (const Access& a : graph_.accesses(task)) {
     if (writes(a.mode)) written(a.data, worker.memory);
+    if (writes(a.mode)) planned_moves_.written(a.data, task);
     if (replicas_.bounded(worker.memory))
       replicas_.unpin(a.data, worker.memory, eviction_key(a.data, worker.memory));
     if (--uses_left_[a.data] == 0) last_use(a.data);
   }
   source_.done(task, w);
-  if (options_.prefetch && planned_) push_outputs(task, worker.memory);
+  if (options_.prefetch && planned_ && planned_moves_.empty()) push_outputs(task, worker.memory);
+  for (const std::uint32_t i : planned_moves_.after(task)) try_planned(i);
   for (const TaskId s : graph_.successors(task))
     if (--missing_[s] == 0) make_ready(s);
   if (any_bounded_)

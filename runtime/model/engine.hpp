@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/model/event_queue.hpp"
+#include "runtime/model/planned_transfers.hpp"
 #include "runtime/model/replicas.hpp"
 #include "runtime/model/simulate.hpp"
 #include "runtime/model/task_source.hpp"
@@ -75,6 +76,15 @@ class Engine final : public RuntimeView {
   void serve_room_queue(MemoryId m);
   double eviction_key(DataId d, MemoryId m);
 
+  // engine_planned.cpp: transfers that the plan chose
+  void begin_planned();
+  void try_planned(std::uint32_t index);
+  bool await_planned(DataId d, MemoryId m, const Waiter* waiter);
+  /// The bytes of a copy that is on its way, or will be, are accounted for.
+  bool coming(DataId d, MemoryId m) const {
+    return replicas_.arriving(d, m) || planned_moves_.reserved(d, m);
+  }
+
   const TaskGraph& graph_;
   const Platform& platform_;
   const SchedulingProblem& problem_;
@@ -83,6 +93,7 @@ class Engine final : public RuntimeView {
   EventQueue events_;
   Replicas replicas_;
   Transfers transfers_;
+  PlannedTransfers planned_moves_;
   std::vector<std::uint32_t> missing_, uses_left_;
   std::vector<double> ready_time_;
   std::vector<WorkerState> workers_;

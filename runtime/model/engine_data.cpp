@@ -77,7 +77,7 @@ void Engine::begin_data() {
         backing_[m] = to;
       }
   }
-  if (!options_.prefetch) return;
+  if (!options_.prefetch || !source_.transfers().empty()) return;
   for (TaskId t = 0; t < graph_.task_count(); ++t) {
     const WorkerId w = source_.planned_worker(t);
     if (w == kNoWorker) return;
@@ -108,6 +108,7 @@ MemoryId Engine::nearest_copy(DataId d, MemoryId m) const {
 /// place()); without one it is a prefetch, which takes free room only.
 void Engine::fetch(DataId d, MemoryId m, const Waiter* waiter, double key) {
   if (replicas_.valid(d, m)) return;
+  if (!planned_moves_.empty() && await_planned(d, m, waiter)) return;
   if (replicas_.arriving(d, m)) {
     if (waiter == nullptr) return;
     const TransferId id = transfers_.find(d, m);
@@ -172,8 +173,7 @@ bool Engine::place(WorkerId w, Staged& staged) {
     std::int64_t need = 0;
     for (const Access& a : accesses) {
       replicas_.pin(a.data, m);
-      if (!replicas_.valid(a.data, m) && !replicas_.arriving(a.data, m))
-        need += graph_.data(a.data).size.value;
+      if (!replicas_.valid(a.data, m) && !coming(a.data, m)) need += graph_.data(a.data).size.value;
     }
     const bool first = room_queue_[m].empty() || room_queue_[m][0].task == staged.task;
     if (need > 0 && (!first || !find_room(m, need, staged.task))) {
@@ -188,7 +188,7 @@ bool Engine::place(WorkerId w, Staged& staged) {
   const Waiter waiter{staged.task, w};
   for (const Access& a : accesses) {
     if (replicas_.valid(a.data, m)) continue;
-    if (!replicas_.arriving(a.data, m)) replicas_.reserve(m, graph_.data(a.data).size.value);
+    if (!coming(a.data, m)) replicas_.reserve(m, graph_.data(a.data).size.value);
     if (!reads(a.mode)) continue;
     fetch(a.data, m, &waiter, 0);
     ++staged.missing;

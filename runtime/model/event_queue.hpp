@@ -6,11 +6,11 @@
 
 namespace espalier::model {
 
-enum class EventKind : std::uint8_t { task_end, transfer_end, flow_start, flow_end };
+enum class EventKind : std::uint8_t { task_end, transfer_end, flow_start, flow_end, transfer_due };
 
 struct Event {
   double time;
-  std::uint32_t subject;  ///< worker of task_end, else the transfer
+  std::uint32_t subject;  ///< worker of task_end, planned one of transfer_due, else the transfer
   std::uint32_t version;  ///< of a flow: an event of an older version is void
   EventKind kind;
 };

@@ -35,6 +35,8 @@ class PlanSource final : public model::TaskSource {
   WorkerId planned_worker(TaskId task) const override { return plan_.placements[task].worker; }
   double planned_start(TaskId task) const override { return plan_.placements[task].start; }
 
+  std::span<const PlannedTransfer> transfers() const override { return plan_.transfers; }
+
   double next_use(DataId d, MemoryId m) const override {
     if (user_begin_.empty()) index_users();
     std::uint32_t& first = user_first_[d];
@@ -132,6 +134,33 @@ class PolicySource final : public model::TaskSource {
   double seconds_ = 0;
 };
 
+/// Planned transfers name data, tasks that write them, and memories that exist.
+void require_transfers(const SchedulingProblem& problem, const Plan& plan) {
+  const TaskGraph& graph = problem.graph;
+  for (std::size_t i = 0; i < plan.transfers.size(); ++i) {
+    const PlannedTransfer& x = plan.transfers[i];
+    if (x.data >= graph.data_count())
+      throw InputError(fmt::format("transfer {} of the plan moves datum {}, graph {} has {} data", i, x.data,
+                                   graph.name, graph.data_count()));
+    if (std::max(x.from, x.to) >= problem.platform.memories.size() || x.from == x.to)
+      throw InputError(
+          fmt::format("transfer {} of the plan goes from memory {} to {}: two of the {} memories of platform "
+                      "{} are needed",
+                      i, x.from, x.to, problem.platform.memories.size(), problem.platform.name));
+    if (!(x.start >= 0) || x.start == std::numeric_limits<double>::infinity())
+      throw InputError(
+          fmt::format("transfer {} of the plan starts at {}: a time >= 0 is needed", i, x.start));
+    if (x.after == kNoTask) continue;
+    const bool known = x.after < graph.task_count();
+    const auto accesses = known ? graph.accesses(x.after) : std::span<const Access>{};
+    if (std::none_of(accesses.begin(), accesses.end(),
+                     [&](const Access& a) { return a.data == x.data && writes(a.mode); }))
+      throw InputError(
+          fmt::format("transfer {} of the plan moves datum {} after task {}, which does not write it", i,
+                      x.data, x.after));
+  }
+}
+
 /// The plan fits the graph and the platform; InputError says in which part it does not.
 void require_fit(const SchedulingProblem& problem, const Plan& plan) {
   const TaskGraph& graph = problem.graph;
@@ -176,6 +205,7 @@ void require_fit(const SchedulingProblem& problem, const Plan& plan) {
 Trace simulate(const SchedulingProblem& problem, const Plan& plan, const SimulationOptions& options) {
   problem.platform.validate();
   require_fit(problem, plan);
+  require_transfers(problem, plan);
   PlanSource source(problem, plan);
   Trace trace = model::Engine(problem, options, source).run();
   trace.scheduler = plan.scheduler;

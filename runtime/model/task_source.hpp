@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "runtime/plan/plan.hpp"
 
 namespace espalier::model {
@@ -18,6 +20,8 @@ class TaskSource {
   virtual double planned_start(TaskId) const { return 0; }
   /// When this datum is next used in this memory (infinity: never); negative: not known.
   virtual double next_use(DataId, MemoryId) const { return -1; }
+  /// Movements that the source chose; empty: it leaves them to the engine.
+  virtual std::span<const PlannedTransfer> transfers() const { return {}; }
   /// The error when nothing runs, nothing moves and tasks are left.
   [[noreturn]] virtual void fail_stuck(std::size_t left) const = 0;
 };

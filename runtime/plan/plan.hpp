@@ -16,6 +16,15 @@ struct Placement {
   double start = 0, finish = 0;  ///< expected, seconds
 };
 
+/// A movement that the scheduler chose: the datum as task `after` left it (kNoTask: as it was at the start)
+/// leaves `from` when it is there, but not before `start`.
+struct PlannedTransfer {
+  DataId data = 0;
+  TaskId after = kNoTask;
+  MemoryId from = 0, to = 0;
+  double start = 0;  ///< seconds
+};
+
 /// A static schedule: for each task who runs it and when. JSON version 1 (runtime/plan/plan_json.hpp); the
 /// same file runs on every engine. Fingerprints tell which graph and platform it is for.
 struct Plan {
@@ -23,9 +32,11 @@ struct Plan {
   std::uint64_t seed = 0;
   std::uint64_t graph_fingerprint = 0, platform_fingerprint = 0;
   std::vector<Placement> placements;  ///< by task
-  double makespan = 0;                ///< expected by the scheduler's own model
-  bool proven_optimal = false;        ///< by an exact scheduler
-  double lower_bound = 0;             ///< proven by the scheduler itself; 0: none
+  /// By start; empty: the engine moves data as it sees fit. What is not named here moves when it is needed.
+  std::vector<PlannedTransfer> transfers;
+  double makespan = 0;          ///< expected by the scheduler's own model
+  bool proven_optimal = false;  ///< by an exact scheduler
+  double lower_bound = 0;       ///< proven by the scheduler itself; 0: none
 
   /// Tasks of each worker in order.
   std::vector<std::vector<TaskId>> by_worker(std::size_t workers) const;

@@ -41,6 +41,7 @@ class Reader {
     }
     read_target(root, file);
     read_placements(need(root, "placements"), file);
+    if (root.contains("transfers")) read_transfers(root["transfers"], file);
     return file;
   }
 
@@ -118,6 +119,26 @@ class Reader {
     }
   }
 
+  void read_transfers(const ordered_json& transfers, PlanFile& file) const {
+    if (!transfers.is_array()) fail("transfers: a list of [datum, after, from, to, start] was expected");
+    const auto last = [](std::size_t count) { return count == 0 ? 0 : count - 1; };
+    file.plan.transfers.reserve(transfers.size());
+    for (const auto& x : transfers) {
+      if (!x.is_array() || x.size() != 5)
+        fail(fmt::format("transfer {}: [datum, after, from, to, start] was expected",
+                         file.plan.transfers.size()));
+      PlannedTransfer out;
+      out.data = static_cast<DataId>(whole(x[0], "datum of a transfer", last(file.target.data)));
+      if (x[1] != -1)
+        out.after = static_cast<TaskId>(whole(x[1], "task before a transfer", last(file.target.tasks)));
+      const std::uint64_t memories = last(file.target.memories.size());
+      out.from = static_cast<MemoryId>(whole(x[2], "source of a transfer", memories));
+      out.to = static_cast<MemoryId>(whole(x[3], "target of a transfer", memories));
+      out.start = number(x[4], "start of a transfer");
+      file.plan.transfers.push_back(out);
+    }
+  }
+
   const std::string& name_;
 };
 
@@ -167,7 +188,18 @@ std::string plan_to_json(const Plan& plan, const TaskGraph& graph, const Platfor
     const Placement& p = plan.placements[t];
     text += fmt::format("{}\n  [{},{},{},{}]", t == 0 ? "" : ",", p.worker, p.position, p.start, p.finish);
   }
-  text += "\n ]\n}\n";
+  text += "\n ]";
+  if (!plan.transfers.empty()) {
+    text += ",\n \"transfers\": [";
+    for (std::size_t i = 0; i < plan.transfers.size(); ++i) {
+      const PlannedTransfer& x = plan.transfers[i];
+      text +=
+          fmt::format("{}\n  [{},{},{},{},{}]", i == 0 ? "" : ",", x.data,
+                      x.after == kNoTask ? std::int64_t{-1} : std::int64_t{x.after}, x.from, x.to, x.start);
+    }
+    text += "\n ]";
+  }
+  text += "\n}\n";
   return text;
 }
 

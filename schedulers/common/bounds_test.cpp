@@ -134,5 +134,11 @@ TEST(WorkingSet, TooLargeForEveryMemoryIsNamed) {
   }
 }
 
+// Either task on its own kind: 1 + 10 bytes at 1 a second + 2 = 13; both on one: 101 or 102.
+TEST(Bounds, TheMixedOneCountsTheTransferThatUnlikeDevicesNeed) {
+  const auto c = test::unrelated_case({{1, 100}, {100, 2}}, {{0, 1, 10}});
+  EXPECT_DOUBLE_EQ(mixed_bound(c.problem()), 13);
+}
+
 }  // namespace
 }  // namespace espalier

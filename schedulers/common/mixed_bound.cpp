@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schedulers/common/fractional.hpp"
+#include "schedulers/common/link_schedule.hpp"
 
 namespace espalier {
 namespace {
@@ -141,6 +142,62 @@ class MixedBound {
 
 }  // namespace
 
+namespace {
+
+/// Longest path in which each task may run anywhere, but its inputs must get there: for each place the
+/// earliest end, over the best places of the predecessors, each datum by itself. A datum may also come over a
+/// third memory; where that were faster than the direct way this is no bound, and 0 is returned.
+double placed_path_bound(const Instance& instance) {
+  const TaskGraph& graph = instance.problem().graph;
+  const std::vector<Place> places = places_of(instance);
+  constexpr std::size_t kMostWork = 20'000'000;
+  if (places.size() < 2 || !instance.direct_is_fastest()) return 0;
+  if (graph.task_count() * places.size() * places.size() > kMostWork) return 0;
+  const Platform& platform = instance.problem().platform;
+  for (const Place& a : places)  // a way through the host may be pipelined
+    for (const Place& b : places)
+      for (const MemoryId from : {a.memory, MemoryId{0}})
+        if (from != b.memory && !platform.has_route(from, b.memory)) return 0;
+  std::vector<double> end(graph.task_count() * places.size(), 0);
+  std::vector<TaskId> writer(graph.data_count(), kNoTask);
+  double longest = 0;
+  for (TaskId t = 0; t < graph.task_count(); ++t) {
+    double least = Instance::infinity();
+    for (std::size_t p = 0; p < places.size(); ++p) {
+      double start = 0;
+      for (const TaskId u : graph.predecessors(t)) {
+        double soonest = Instance::infinity();
+        for (std::size_t q = 0; q < places.size(); ++q)
+          soonest = std::min(soonest, end[u * places.size() + q]);
+        start = std::max(start, soonest);
+      }
+      for (const Access& a : graph.accesses(t)) {
+        if (!reads(a.mode)) continue;
+        const std::int64_t bytes = graph.data(a.data).size.value;
+        const TaskId u = writer[a.data];
+        if (u == kNoTask) {
+          start = std::max(start, instance.transfer(bytes, graph.data(a.data).home, places[p].memory));
+          continue;
+        }
+        double soonest = Instance::infinity();
+        for (std::size_t q = 0; q < places.size(); ++q)
+          soonest = std::min(soonest, end[u * places.size() + q] +
+                                          instance.transfer(bytes, places[q].memory, places[p].memory));
+        start = std::max(start, soonest);
+      }
+      double& mine = end[t * places.size() + p];
+      mine = start + instance.seconds(t, places[p].workers[0]);
+      least = std::min(least, mine);
+    }
+    longest = std::max(longest, least);
+    for (const Access& a : graph.accesses(t))
+      if (writes(a.mode)) writer[a.data] = t;
+  }
+  return longest;
+}
+
+}  // namespace
+
 double mixed_bound(const SchedulingProblem& problem) {
   const Instance instance(problem);
   double total = 0;
@@ -148,7 +205,8 @@ double mixed_bound(const SchedulingProblem& problem) {
   bool one_kind = true;  // then a path does not depend on the allocation
   for (WorkerId w = 1; w < instance.workers(); ++w)
     one_kind = one_kind && instance.kind_of(w) == instance.kind_of(0);
-  return total > 0 && !one_kind ? MixedBound(instance).run() : 0;
+  const double placed = total > 0 ? placed_path_bound(instance) : 0;
+  return total > 0 && !one_kind ? std::max(placed, MixedBound(instance).run()) : placed;
 }
 
 }  // namespace espalier

@@ -8,11 +8,14 @@ namespace {
 
 class Hybrid final : public DequeModel {
  public:
-  Hybrid(bool allocation, bool order)
-      : DequeModel({.data_aware = true, .sorted = true}), allocation_(allocation), order_(order) {}
+  Hybrid(MakeStatic planner, bool allocation, bool order)
+      : DequeModel({.data_aware = true, .sorted = true}),
+        planner_(std::move(planner)),
+        allocation_(allocation),
+        order_(order) {}
 
   void begin(const SchedulingProblem& problem, RuntimeView& view) override {
-    const Plan plan = make_heft_topcuoglu2002()->schedule(problem);
+    const Plan plan = planner_()->schedule(problem);
     places_.clear();
     priorities_.clear();
     for (const Placement& p : plan.placements) {
@@ -24,21 +27,26 @@ class Hybrid final : public DequeModel {
   }
 
  private:
+  MakeStatic planner_;
   bool allocation_, order_;
 };
 
 }  // namespace
 
+std::unique_ptr<OnlinePolicy> make_hybrid(MakeStatic planner, bool allocation, bool order) {
+  return std::make_unique<Hybrid>(std::move(planner), allocation, order);
+}
+
 std::unique_ptr<OnlinePolicy> make_hybrid_allocation() {
-  return std::make_unique<Hybrid>(true, false);
+  return make_hybrid(make_heft_topcuoglu2002, true, false);
 }
 
 std::unique_ptr<OnlinePolicy> make_hybrid_order() {
-  return std::make_unique<Hybrid>(false, true);
+  return make_hybrid(make_heft_topcuoglu2002, false, true);
 }
 
 std::unique_ptr<OnlinePolicy> make_hybrid_both() {
-  return std::make_unique<Hybrid>(true, true);
+  return make_hybrid(make_heft_topcuoglu2002, true, true);
 }
 
 }  // namespace espalier
