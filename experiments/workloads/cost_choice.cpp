@@ -16,16 +16,16 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 }  // namespace
 
 CostChoice::CostChoice(const std::string& text) : text_(text) {
-  if (text.empty() || text == "fitted" || text == "roofline" || text == "given") {
-    fitted_ = std::make_shared<fitted::FittedCosts>(fitted::shipped_model());
-    return;
-  }
+  if (text == "roofline" || text == "given") return;
+  if (text.empty() || text == "calibrated") calibrated_ = std::make_shared<CalibratedCosts>();
+  if (text == "calibrated") return;
+  fitted_ = std::make_shared<fitted::FittedCosts>(fitted::shipped_model());
+  if (text.empty() || text == "fitted") return;
   if (!std::filesystem::exists(text))
     throw InputError(
-        fmt::format("--costs {}: accepted are roofline, fitted, given, or the path of a model "
+        fmt::format("--costs {}: accepted are roofline, fitted, calibrated, given, or the path of a model "
                     "that `espalier fit-costs DATA.csv --out model.json` has written",
                     text));
-  fitted_ = std::make_shared<fitted::FittedCosts>(fitted::shipped_model());
   own_ = std::make_shared<fitted::FittedCosts>(std::make_shared<const fitted::FittedModel>(
       fitted::model_from_json(read_file(text, kMostBytes), text)));
 }
