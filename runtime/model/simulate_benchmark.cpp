@@ -1,12 +1,35 @@
 #include <benchmark/benchmark.h>
 #include <deque>
+#include <fstream>
+#include <malloc.h>
 #include <random>
+#include <string>
 
 #include "runtime/model/simulate.hpp"
 
-/// Tasks a second of the model engine on one core: the figure to keep is `tasks/s`.
+/// Tasks a second of the model engine on one core, and bytes a task: `tasks/s`, `graph B/task` (the task
+/// graph itself) and `engine B/task` (what simulating adds at its peak), from the resident memory of the
+/// process.
 namespace espalier {
 namespace {
+
+/// "VmRSS" or "VmHWM" of this process in bytes; 0 where the system does not say.
+double resident(const std::string& what) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with(what)) return 1024 * std::stod(line.substr(line.find(':') + 1));
+  return 0;
+}
+
+/// By how much the resident memory grows at most while `f` runs.
+template <class F>
+double peak_growth(F&& f) {
+  ::malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak so far
+  const double before = resident("VmRSS");
+  f();
+  return resident("VmHWM") - before;
+}
 
 /// First come, first served; a GPU takes what a CPU takes.
 class Fifo final : public OnlinePolicy {
@@ -77,7 +100,12 @@ Platform machine(int cpus, int gpus, bool shared) {
 
 void run(benchmark::State& state, const Platform& p, std::int64_t bytes, bool trace) {
   const std::size_t n = static_cast<std::size_t>(state.range(0));
-  const TaskGraph g = layered(n, 64, 2, bytes);
+  TaskGraph g;
+  ::malloc_trim(0);
+  const double before = resident("VmRSS");
+  g = layered(n, 64, 2, bytes);
+  ::malloc_trim(0);
+  state.counters["graph B/task"] = (resident("VmRSS") - before) / static_cast<double>(n);
   CostTable costs(g.classes.size(), 2);
   for (CostClass c = 0; c < g.classes.size(); ++c) {
     costs.set(c, 0, Seconds(1e-3 + 1e-4 * c), CostSource::given);
@@ -86,6 +114,12 @@ void run(benchmark::State& state, const Platform& p, std::int64_t bytes, bool tr
   SimulationOptions options;
   options.record_trace = trace;
   std::size_t transfers = 0;
+  state.counters["engine B/task"] =
+      peak_growth([&] {
+        Fifo fifo;
+        benchmark::DoNotOptimize(simulate({g, p, costs}, fifo, options).makespan);
+      }) /
+      static_cast<double>(n);
   for (auto _ : state) {
     Fifo fifo;
     const Trace result = simulate({g, p, costs}, fifo, options);
