@@ -11,7 +11,8 @@
 /// What StarPU and a policy cost for an empty task with three buffers: submission, dependencies, scheduling
 /// and completion, all workers at work. One row for StarPU's eager and some of its others, for a strict plan
 /// and a plan as hints, and for every online policy of ours; `us_per_task` is the median over the iterations,
-/// `least_us` the least. The rows take turns within one run: compare them there.
+/// `least_us` the least. Rows run one after the other: on a machine whose speed drifts, compare several runs
+/// (--benchmark_repetitions with --benchmark_enable_random_interleaving=true).
 namespace espalier {
 namespace {
 
