@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <map>
 #include <utility>
@@ -17,10 +16,6 @@ constexpr std::int64_t kLine = 64;  ///< bytes of an element of a handle; sizes 
 
 std::int64_t round_up(std::int64_t bytes, std::int64_t to) {
   return (std::max<std::int64_t>(bytes, 1) + to - 1) / to * to;
-}
-
-starpu_data_access_mode mode_of(AccessMode m) {
-  return m == AccessMode::read ? STARPU_R : m == AccessMode::write ? STARPU_W : STARPU_RW;
 }
 
 /// Sizes of a slot's buffers: the largest of the variants', which share the memory.
@@ -49,20 +44,7 @@ void submit_task(starpu_codelet* codelet, TaskBody& body, std::span<const Handle
   task->cl = codelet;
   task->cl_arg = &body;
   task->name = name;
-  task->nbuffers = static_cast<int>(accesses.size());
-  starpu_data_handle_t* handles = task->handles;
-  starpu_data_access_mode* modes = task->modes;
-  if (accesses.size() > STARPU_NMAXBUFS) {  // freed by StarPU with the task
-    task->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(accesses.size() * sizeof *handles));
-    task->dyn_modes = static_cast<starpu_data_access_mode*>(std::malloc(accesses.size() * sizeof *modes));
-    if (task->dyn_handles == nullptr || task->dyn_modes == nullptr) throw std::bad_alloc();
-    handles = task->dyn_handles;
-    modes = task->dyn_modes;
-  }
-  for (std::size_t i = 0; i < accesses.size(); ++i) {
-    handles[i] = accesses[i].handle;
-    modes[i] = mode_of(accesses[i].mode);
-  }
+  set_accesses(task, accesses.size(), [&](std::size_t i) { return accesses[i]; });
   task->priority = std::clamp(priority, starpu_sched_get_min_priority(), starpu_sched_get_max_priority());
   check(starpu_task_submit(task), "starpu_task_submit");
 }

@@ -8,14 +8,10 @@
 #include "runtime/starpu/machine.hpp"
 #include "runtime/starpu/session_options.hpp"
 #include "runtime/starpu/statistics.hpp"
+#include "runtime/starpu/task_accesses.hpp"
 #include "runtime/starpu/worker_state.hpp"
 
 namespace espalier::starpu {
-
-struct HandleAccess {
-  starpu_data_handle_t handle;
-  AccessMode mode;
-};
 
 /// Creates and submits one task; StarPU owns and recycles its structure. `name` must outlive the run.
 void submit_task(starpu_codelet* codelet, TaskBody& body, std::span<const HandleAccess> accesses,

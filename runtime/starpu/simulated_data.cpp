@@ -1,15 +1,11 @@
 #include "runtime/starpu/simulated_data.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
+
+#include "runtime/starpu/task_accesses.hpp"
 
 namespace espalier::starpu {
 namespace {
-
-starpu_data_access_mode mode_of(AccessMode mode) {
-  return mode == AccessMode::read ? STARPU_R : mode == AccessMode::write ? STARPU_W : STARPU_RW;
-}
 
 /// A vector of bytes; above 2 GiB of larger elements, as StarPU counts them in 32 bits.
 starpu_data_handle_t register_bytes(int home, std::int64_t size) {
@@ -81,20 +77,9 @@ const std::vector<TaskId>& SimulatedData::explicit_predecessors(TaskId t) const 
 
 void SimulatedData::give_accesses(TaskId t, starpu_task* task) const {
   const auto accesses = graph_.accesses(t);
-  task->nbuffers = static_cast<int>(accesses.size());
-  starpu_data_handle_t* handles = task->handles;
-  starpu_data_access_mode* modes = task->modes;
-  if (accesses.size() > STARPU_NMAXBUFS) {  // freed by StarPU with the task
-    task->dyn_handles = static_cast<starpu_data_handle_t*>(std::malloc(accesses.size() * sizeof *handles));
-    task->dyn_modes = static_cast<starpu_data_access_mode*>(std::malloc(accesses.size() * sizeof *modes));
-    if (task->dyn_handles == nullptr || task->dyn_modes == nullptr) throw std::bad_alloc();
-    handles = task->dyn_handles;
-    modes = task->dyn_modes;
-  }
-  for (std::size_t i = 0; i < accesses.size(); ++i) {
-    handles[i] = handles_[accesses[i].data];
-    modes[i] = mode_of(accesses[i].mode);
-  }
+  set_accesses(task, accesses.size(), [&](std::size_t i) {
+    return HandleAccess{handles_[accesses[i].data], accesses[i].mode};
+  });
 }
 
 void SimulatedData::submitted(TaskId t) {
