@@ -1,6 +1,7 @@
 #include <queue>
 
 #include "schedulers/greedy/greedy.hpp"
+#include "schedulers/greedy/ready_entry.hpp"
 
 namespace espalier {
 namespace {
@@ -40,14 +41,6 @@ class LocalWorkStealing final : public OnlinePolicy {
   void done(TaskId, WorkerId worker) override { last_ = worker; }
 
  private:
-  struct Entry {
-    std::int32_t priority;
-    std::uint32_t sequence;
-    TaskId task;
-    bool operator<(const Entry& o) const {
-      return priority != o.priority ? priority < o.priority : sequence > o.sequence;
-    }
-  };
   bool runs(TaskId task, WorkerId w) const {
     return problem_->costs.can_run(problem_->graph.task(task).cost_class, problem_->platform.workers[w].kind);
   }
@@ -61,7 +54,7 @@ class LocalWorkStealing final : public OnlinePolicy {
   }
 
   const SchedulingProblem* problem_ = nullptr;
-  std::vector<std::priority_queue<Entry>> queues_;
+  std::vector<std::priority_queue<ReadyEntry>> queues_;
   std::vector<std::vector<WorkerId>> victims_;
   WorkerId last_ = kNoWorker;
   std::size_t next_ = 0;

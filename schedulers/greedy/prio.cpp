@@ -1,6 +1,7 @@
 #include <queue>
 
 #include "schedulers/greedy/greedy.hpp"
+#include "schedulers/greedy/ready_entry.hpp"
 
 namespace espalier {
 namespace {
@@ -19,31 +20,23 @@ class Prio final : public OnlinePolicy {
     const KindId kind = problem_->platform.workers[worker].kind;
     TaskId found = kNoTask;
     while (!queue_.empty() && found == kNoTask) {
-      const Entry entry = queue_.top();
+      const ReadyEntry entry = queue_.top();
       queue_.pop();
       if (problem_->costs.can_run(problem_->graph.task(entry.task).cost_class, kind))
         found = entry.task;
       else
         passed_over_.push_back(entry);
     }
-    for (const Entry& entry : passed_over_) queue_.push(entry);
+    for (const ReadyEntry& entry : passed_over_) queue_.push(entry);
     passed_over_.clear();
     return found;
   }
   void done(TaskId, WorkerId) override {}
 
  private:
-  struct Entry {
-    std::int32_t priority;
-    std::uint32_t sequence;
-    TaskId task;
-    bool operator<(const Entry& o) const {
-      return priority != o.priority ? priority < o.priority : sequence > o.sequence;
-    }
-  };
   const SchedulingProblem* problem_ = nullptr;
-  std::priority_queue<Entry> queue_;
-  std::vector<Entry> passed_over_;
+  std::priority_queue<ReadyEntry> queue_;
+  std::vector<ReadyEntry> passed_over_;
   std::uint32_t sequence_ = 0;
 };
 
