@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <random>
 
+#include "runtime/platform/platform_source.hpp"
+#include "runtime/task_graph/sources/source.hpp"
+
 namespace espalier::test {
 namespace {
 
@@ -45,6 +48,19 @@ TaskGraph weighted_graph(std::size_t tasks, const std::vector<WeightedEdge>& edg
 }
 
 }  // namespace
+
+ProblemCase named_case(const std::string& graph, const std::string& machine) {
+  LoadedTaskGraph loaded = load_task_graph(graph);
+  ProblemCase c;
+  c.platform = platform_named(machine, loaded.graph.unit_less);
+  c.graph = std::move(loaded.graph);
+  const RooflineModel roofline;
+  std::vector<const CostModel*> models;
+  if (loaded.given) models.push_back(loaded.given.get());
+  models.push_back(&roofline);
+  c.costs = make_cost_table(c.graph, c.platform, models);
+  return c;
+}
 
 ProblemCase unrelated_case(const std::vector<std::vector<double>>& times,
                            const std::vector<WeightedEdge>& edges) {

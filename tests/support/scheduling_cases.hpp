@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct ProblemCase {
     return {graph, platform, costs, seed, Seconds(time_limit)};
   }
 };
+
+/// A graph and a machine by their names on the command line; costs as the graph gives them, else a
+/// roofline's.
+ProblemCase named_case(const std::string& graph, const std::string& machine);
 
 struct WeightedEdge {
   TaskId from, to;
