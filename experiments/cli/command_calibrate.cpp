@@ -165,7 +165,7 @@ void calibrate_all(const CalibrateOptions& o, int& exit_code) {
   } else {
     fmt::print("costs in {}\n", file);
   }
-  if (interrupt_flag()) exit_code = kInterrupted;
+  if (interrupt_flag()) exit_code = interrupt_exit_code();
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
       calibrate_all(*o, exit_code);
     } catch (const DeviceError&) {
       if (!interrupt_flag()) throw;
-      exit_code = kInterrupted;
+      exit_code = interrupt_exit_code();
     }
   });
 }

@@ -103,7 +103,7 @@ int classify(const Options& o) {
   collector.finish();
   output.finish();
   if (!o.quiet) print_summary(summary);
-  if (summary.interrupted) return kInterrupted;
+  if (summary.interrupted) return interrupt_exit_code();
   if (summary.classified == 0) return kWrongInput;
   return summary.skipped > 0 || !list.problems.empty() ? kDoneInPart : kDone;
 }
@@ -156,7 +156,8 @@ void add_classify_command(CLI::App& app, int& exit_code) {
       "  espalier classify --model model.onnx --labels names.txt --top 5 photo.jpg folder/\n"
       "  espalier classify --network resnet18 --weights resnet18_weights_best_acc.tar \\\n"
       "      --labels class_idx_to_species_id.json --names plantnet300K_species_id_2_name.json leaf.jpg\n"
-      "Exit codes: 0 all classified, 2 wrong input, 3 some images skipped, 130 interrupted.");
+      "Exit codes: 0 all classified, 2 wrong input, 3 some images skipped, 130 interrupted (143: by "
+      "SIGTERM).");
   command->callback([o, &exit_code] { exit_code = classify(*o); });
 }
 

@@ -72,7 +72,7 @@ int execute(const Options& o) {
     print_json(results, o, machine);
   else
     fmt::print("{}", conformance::report(results));
-  if (interrupt_flag()) return kInterrupted;
+  if (interrupt_flag()) return interrupt_exit_code();
   return count(results, Outcome::failed) > 0 ? kOurFault : kDone;
 }
 

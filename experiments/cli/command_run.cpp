@@ -196,7 +196,7 @@ void execute(const Options& o, int& exit_code) {
     fmt::print("{}\n", to_json(report, o).dump(2));
   else
     print_text(report);
-  if (interrupt_flag()) exit_code = kInterrupted;
+  if (interrupt_flag()) exit_code = interrupt_exit_code();
 }
 
 }  // namespace

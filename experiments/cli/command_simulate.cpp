@@ -2,10 +2,12 @@
 #include <memory>
 
 #include "experiments/cli/command_list.hpp"
+#include "experiments/cli/interrupt.hpp"
 #include "experiments/simulate/engines.hpp"
 #include "experiments/simulate/problem_options.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/base/file_io.hpp"
+#include "runtime/simgrid/simulate.hpp"
 #include "runtime/trace/chrome_trace.hpp"
 
 namespace espalier {
@@ -18,9 +20,17 @@ struct SimulateOptions {
   bool json = false, no_contention = false, no_prefetch = false;
 };
 
+/// Signals are caught from the child's start on: before it they may end us as usual, nothing is to be
+/// cleaned up.
+bool stopped() {
+  static const bool caught = (catch_interrupts(), true);
+  return caught && interrupt_flag();
+}
+
 SimulationResult run_one(const SimulateOptions& o, const LoadedProblem& loaded) {
   EngineOptions options;
   options.hybrid = o.hybrid;
+  options.stop = stopped;
   options.model.contention = !o.no_contention;
   options.model.prefetch = !o.no_prefetch;
   options.model.duration_noise = o.noise;
@@ -51,7 +61,7 @@ void run_simulate(const SimulateOptions& o) {
 
 }  // namespace
 
-void add_simulate_command(CLI::App& app, int&) {
+void add_simulate_command(CLI::App& app, int& exit_code) {
   auto o = std::make_shared<SimulateOptions>();
   CLI::App* command =
       app.add_subcommand("simulate", "Run a graph in virtual time on a machine that need not be there");
@@ -76,7 +86,13 @@ void add_simulate_command(CLI::App& app, int&) {
       "  espalier simulate graph.stg --platform identical:4 --plan plan.json --json\n"
       "  espalier simulate cholesky:20 --platform mirage --engine simgrid --scheduler starpu:dmdas\n"
       "  espalier simulate mobilenet_v2 --batch 16 --platform local --for-run --plan plan.json");
-  command->callback([o] { run_simulate(*o); });
+  command->callback([o, &exit_code] {
+    try {
+      run_simulate(*o);
+    } catch (const simgrid::Stopped&) {
+      exit_code = interrupt_exit_code();
+    }
+  });
 }
 
 }  // namespace espalier

@@ -38,7 +38,7 @@ void execute(Options& o, int& exit_code) {
   const std::string json = validation_to_json(v, r);
   if (!o.out.empty()) write_file(o.out, json);
   fmt::print("{}", o.json ? json : validation_to_text(v));
-  if (v.interrupted) exit_code = kInterrupted;
+  if (v.interrupted) exit_code = interrupt_exit_code();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "experiments/simulate/engines.hpp"
 #include "graphs/base/error.hpp"
+#include "runtime/simgrid/simulate.hpp"
 #include "schedulers/scheduler_list.hpp"
 
 namespace espalier {
@@ -141,7 +142,8 @@ class Run {
       return;
     }
     try {
-      SimulationResult result = run_scheduler(engine, *c.loaded, scheduler);
+      SimulationResult result =
+          run_scheduler(engine, *c.loaded, scheduler, {.model = {}, .hybrid = {}, .stop = watcher_.stop});
       if (result.plan) validate(*result.plan, problem);
       const std::size_t charts = std::max<std::size_t>(1, all_);
       const std::size_t bars =
@@ -156,6 +158,7 @@ class Run {
       const bool better = !best_ || (result.trace.engine == best_->trace.engine &&
                                      result.trace.makespan < best_->trace.makespan);
       if (better) best_ = std::move(result);
+    } catch (const simgrid::Stopped&) {  // the watcher, who is asked again before the next
     } catch (const InputError& e) {
       c.left_out.push_back({scheduler, engine, e.what()});
       last_error_ = e.what();

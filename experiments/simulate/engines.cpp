@@ -51,9 +51,10 @@ std::vector<TaskId> critical_tasks(const SchedulingProblem& problem) {
 }
 
 SimulationResult run_on_simgrid(const LoadedProblem& loaded, const SchedulingProblem& problem,
-                                const Decision& decision) {
+                                const Decision& decision, const EngineOptions& how) {
   simgrid::SimulateOptions options;
   options.bus = loaded.bus ? &*loaded.bus : nullptr;
+  options.stop = how.stop;
   simgrid::Simulated simulated = simgrid::simulate(problem, decision, options);
   SimulationResult result;
   result.trace = std::move(simulated.trace);
@@ -61,7 +62,8 @@ SimulationResult run_on_simgrid(const LoadedProblem& loaded, const SchedulingPro
   return result;
 }
 
-SimulationResult run_starpu_policy(const LoadedProblem& loaded, const std::string& scheduler) {
+SimulationResult run_starpu_policy(const LoadedProblem& loaded, const std::string& scheduler,
+                                   const EngineOptions& options) {
   const SchedulingProblem given = loaded.problem();
   const TaskGraph graph = with_priorities(given);
   const SchedulingProblem problem{graph, given.platform, given.costs, given.seed, given.time_limit};
@@ -69,7 +71,7 @@ SimulationResult run_starpu_policy(const LoadedProblem& loaded, const std::strin
   decision.kind = Decision::Kind::starpu;
   decision.name = scheduler.substr(kStarpu.size());
   decision.critical = critical_tasks(problem);
-  return run_on_simgrid(loaded, problem, decision);
+  return run_on_simgrid(loaded, problem, decision, options);
 }
 
 SimulationResult run_hints_on_model(const SchedulingProblem& problem, const Plan& plan,
@@ -126,7 +128,7 @@ SimulationResult run_plan(const std::string& engine, const LoadedProblem& loaded
                       options.hybrid.empty() ? "strict" : options.hybrid,
                       plan.placements,
                       {}};
-    result = run_on_simgrid(loaded, problem, decision);
+    result = run_on_simgrid(loaded, problem, decision, options);
   } else if (options.hybrid.empty()) {
     result = simulate_plan(problem, plan, options.model);
   } else {
@@ -150,7 +152,7 @@ SimulationResult run_scheduler(const std::string& engine, const LoadedProblem& l
                       scheduler));
     if (!options.hybrid.empty())
       throw InputError(fmt::format("--hybrid {}: {} makes no plan", options.hybrid, scheduler));
-    result = run_starpu_policy(loaded, scheduler);
+    result = run_starpu_policy(loaded, scheduler, options);
   } else {
     const SchedulerEntry& entry = scheduler_named(scheduler);
     const SchedulingProblem problem = loaded.problem();
@@ -164,7 +166,8 @@ SimulationResult run_scheduler(const std::string& engine, const LoadedProblem& l
       throw InputError(fmt::format("--hybrid {}: {} decides while the run goes on and makes no plan",
                                    options.hybrid, scheduler));
     } else if (engine == "simgrid") {
-      result = run_on_simgrid(loaded, problem, {Decision::Kind::online, scheduler, "strict", {}, {}});
+      result =
+          run_on_simgrid(loaded, problem, {Decision::Kind::online, scheduler, "strict", {}, {}}, options);
     } else {
       result = simulate_scheduler(problem, scheduler, options.model);
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace espalier {
 struct EngineOptions {
   SimulationOptions model;
   std::string hybrid;  ///< a plan as hints: "allocation", "order", "both"; empty: strict
+  /// For engines that run in a process of their own: asked while it runs, first before anything
+  /// is written for it; true: it is ended, and simgrid::Stopped is thrown. Empty: it runs to its end.
+  std::function<bool()> stop;
 };
 
 /// "model" and "simgrid".

@@ -54,8 +54,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(127);
 }
 
-/// Waits for the child's end; false after `timeout`.
-bool wait_for(pid_t child, double timeout, int& status) {
+/// Waits for the child's end; false after `timeout` or when `stopped`.
+bool wait_for(pid_t child, double timeout, const std::function<bool()>& stopped, int& status) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::duration<double>(timeout);
   const auto ended = [&] {
@@ -66,7 +66,7 @@ bool wait_for(pid_t child, double timeout, int& status) {
   };
   const int fd = static_cast<int>(::syscall(SYS_pidfd_open, child, 0));
   bool done = ended();
-  while (!done && Clock::now() < end) {
+  while (!done && Clock::now() < end && !stopped()) {
     if (fd >= 0) {
       pollfd p{fd, POLLIN, 0};
       ::poll(&p, 1, 200);
@@ -83,7 +83,12 @@ bool wait_for(pid_t child, double timeout, int& status) {
 
 ChildResult run_child(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                       const std::map<std::string, std::string>& with, const std::vector<std::string>& without,
-                      const std::filesystem::path& output, double timeout) {
+                      const std::filesystem::path& output, double timeout,
+                      const std::function<bool()>& stop) {
+  const auto stopped = [&] { return stop && stop(); };
+  ChildResult result;
+  result.stopped = stopped();
+  if (result.stopped) return result;
   std::vector<std::string> argument_texts{program.string()},
       environment_texts = make_environment(with, without);
   argument_texts.insert(argument_texts.end(), arguments.begin(), arguments.end());
@@ -98,10 +103,10 @@ ChildResult run_child(const std::filesystem::path& program, const std::vector<st
   ::close(out);
   if (child < 0)
     throw DeviceError(fmt::format("{} cannot be started: {}", program.string(), std::strerror(error)));
-  ChildResult result;
   int status = 0;
-  if (!wait_for(child, timeout, status)) {
-    result.timed_out = true;
+  if (!wait_for(child, timeout, stopped, status)) {
+    result.stopped = stopped();
+    result.timed_out = !result.stopped;
     ::kill(-child, SIGKILL);
     ::kill(child, SIGKILL);
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -143,6 +143,7 @@ Simulated simulate(const SchedulingProblem& problem, const Decision& decision,
   rest.decision = decision;
   for (Placement& p : rest.decision.placements)
     if (p.worker < order.number_of.size()) p.worker = order.number_of[p.worker];
+  if (options.stop && options.stop()) throw Stopped(fmt::format("{} was stopped", program.string()));
   const TemporaryFolder folder;
   const fs::path sampling = folder.path() / "sampling", job = folder.path() / "job.json",
                  outcome = folder.path() / "outcome.json", log = folder.path() / "log";
@@ -153,7 +154,8 @@ Simulated simulate(const SchedulingProblem& problem, const Decision& decision,
 
   const double timeout = timeout_of(options, problem.graph.task_count());
   const ChildResult child = run_child(program, {job.string(), outcome.string()}, environment(sampling, order),
-                                      unwanted_variables(), log, timeout);
+                                      unwanted_variables(), log, timeout, options.stop);
+  if (child.stopped) throw Stopped(fmt::format("{} was stopped", program.string()));
   if (child.exit_code != 0 || child.signal != 0 || child.timed_out || !fs::exists(outcome))
     fail(child, program, log, timeout);
   Outcome result = outcome_from_json(read_file(outcome), program.string());

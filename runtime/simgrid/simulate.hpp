@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 
+#include "graphs/base/error.hpp"
 #include "runtime/simgrid/job.hpp"
 #include "runtime/simgrid/sampling_writer.hpp"
 
@@ -12,6 +14,15 @@ struct SimulateOptions {
   std::filesystem::path program;  ///< espalier-simgrid; empty: found by find_program()
   double timeout = 0;             ///< seconds of wall time; 0: by the number of tasks
   const Bus* bus = nullptr;       ///< measured matrices of the platform, in StarPU's order
+  /// Asked while the child runs, first before the files for it are written; true: it is ended, and simulate()
+  /// throws Stopped.
+  std::function<bool()> stop;
+};
+
+/// SimulateOptions::stop said so.
+class Stopped : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
 };
 
 struct Simulated {

@@ -1,5 +1,8 @@
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,9 +18,10 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-#define SIMGRID_OR_SKIP()                                                                                 \
-  if (std::getenv("ESPALIER_SIMGRID") == nullptr) GTEST_SKIP() << "espalier-simgrid is not part of this " \
-                                                                  "build"
+#define SIMGRID_OR_SKIP()                                 \
+  if (std::getenv("ESPALIER_SIMGRID") == nullptr)         \
+  GTEST_SKIP() << "espalier-simgrid is not part of this " \
+                  "build"
 
 nlohmann::json simulate(const std::vector<std::string>& more) {
   std::vector<std::string> arguments{"simulate", "cholesky:6", "--json"};
@@ -115,14 +119,14 @@ TEST(Simgrid, WrongNamesAndEnginesAreRefused) {
 }
 
 /// Runs with another program in place of espalier-simgrid.
-CommandResult with_program(const std::string& script) {
+CommandResult with_program(const std::string& script, const char* timeout = "1") {
   const fs::path file = fs::temp_directory_path() / ("stand_in_" + std::to_string(::getpid()));
   std::ofstream(file) << "#!/bin/sh\n" << script;
   fs::permissions(file, fs::perms::owner_all);
   const char* before = std::getenv("ESPALIER_SIMGRID");
   const std::string saved = before != nullptr ? before : "";
   ::setenv("ESPALIER_SIMGRID", file.c_str(), 1);
-  ::setenv("ESPALIER_SIMGRID_TIMEOUT", "1", 1);
+  ::setenv("ESPALIER_SIMGRID_TIMEOUT", timeout, 1);
   const CommandResult r = run_espalier({"simulate", "cholesky:2", "--platform", "cpu-1", "--engine",
                                         "simgrid", "--scheduler", "starpu:eager"});
   ::unsetenv("ESPALIER_SIMGRID_TIMEOUT");
@@ -144,6 +148,55 @@ TEST(Simgrid, AChildThatCrashesHangsOrFailsIsToldWithItsLastWords) {
   const CommandResult fail = with_program("exit 5\n");
   EXPECT_EQ(fail.exit_code, 1);
   EXPECT_THAT(fail.err, HasSubstr("exit code 5"));
+}
+
+TEST(Simgrid, ASignalEndsTheChildAndLeavesNoFiles) {
+  const fs::path folder = fresh_folder("simgrid_signal"), temporary = folder / "tmp";
+  fs::create_directory(temporary);
+  const char* before = std::getenv("TMPDIR");
+  const std::string saved = before != nullptr ? before : "";
+  for (const auto& [signal, exit_code] : {std::pair{"INT", 130}, {"TERM", 143}, {"HUP", 129}}) {
+    const fs::path number = folder / "child";
+    ::setenv("TMPDIR", temporary.c_str(), 1);
+    // the child sends the signal to us itself: it certainly runs by then
+    const CommandResult r = with_program(
+        fmt::format("echo $$ > {}\nkill -{} $PPID\nexec sleep 500\n", number.string(), signal), "300");
+    if (before != nullptr)
+      ::setenv("TMPDIR", saved.c_str(), 1);
+    else
+      ::unsetenv("TMPDIR");
+    EXPECT_EQ(r.exit_code, exit_code) << r.err;
+    EXPECT_TRUE(fs::is_empty(temporary)) << fs::directory_iterator(temporary)->path();
+    pid_t child = 0;
+    std::ifstream(number) >> child;
+    ASSERT_GT(child, 0);
+    EXPECT_EQ(::kill(child, 0), -1) << "the child still runs";
+    EXPECT_EQ(errno, ESRCH);
+  }
+  fs::remove_all(folder);
+}
+
+TEST(Simgrid, ASignalEndsAComparisonWithWhatWasDone) {
+  SIMGRID_OR_SKIP();
+  const fs::path folder = fresh_folder("simgrid_compare");
+  const std::string own = std::getenv("ESPALIER_SIMGRID");
+  const fs::path program = folder / "program";
+  // the first job runs, the second one sends the signal
+  std::ofstream(program) << fmt::format(
+      "#!/bin/sh\n[ -e {0} ] || {{ touch {0}; exec {1} \"$@\"; }}\nkill -INT $PPID\nsleep 500\n",
+      (folder / "done").string(), own);
+  fs::permissions(program, fs::perms::owner_all);
+  ::setenv("ESPALIER_SIMGRID", program.c_str(), 1);
+  const CommandResult r =
+      run_espalier({"compare", "cholesky:2", "--platform", "cpu-1", "--engines", "simgrid", "--schedulers",
+                    "starpu:eager,starpu:lws,starpu:dmda", "--json"});
+  ::setenv("ESPALIER_SIMGRID", own.c_str(), 1);
+  EXPECT_EQ(r.exit_code, 3) << r.err;
+  EXPECT_THAT(r.err, HasSubstr("interrupted"));
+  const auto rows = nlohmann::json::parse(r.out)["cases"][0]["schedulers"];
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0]["scheduler"], "starpu:eager");
+  fs::remove_all(folder);
 }
 
 }  // namespace
