@@ -139,8 +139,6 @@ class PajeWriter {
     line(R"(4 V M "Bytes used")");
     line(R"(5 L P M M "Transfer")");
     line(R"(6 idle S "idle" "0.900 0.900 0.900")");
-    line(R"(6 copy L "copy" "0.400 0.400 0.400")");
-    line(R"(6 evict L "eviction" "0.835 0.369 0.000")");
     for (const CostClassInfo& c : graph_.classes)
       if (const auto [found, is_new] = codelets_.emplace(c.codelet, codelets_.size()); is_new)
         line(R"(6 c{} S {} "{}")", found->second, name(c.codelet), colour(found->second));
@@ -160,9 +158,10 @@ class PajeWriter {
        fmt::format("10 {:.9f} S w{} c{} {}", e.start, e.worker, codelets_[graph_.class_of(e.task).codelet],
                    name(graph_.task_name(e.task))));
   }
+  /// A link's value needs no definition, and ViTE takes definitions for the values of states only.
   void link(std::size_t i) {
     const TransferEvent& e = trace_.transfers[i];
-    const char* value = e.eviction ? "evict" : "copy";
+    const char* value = e.eviction ? "eviction" : "copy";
     at(e.start, 1, fmt::format("18 {:.9f} L p m{} {} t{}", e.start, e.from, value, i));
     at(e.end, 2, fmt::format("19 {:.9f} L p m{} {} t{}", e.end, e.to, value, i));
   }

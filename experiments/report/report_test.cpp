@@ -77,6 +77,8 @@ TEST(Report, PajeDefinesBeforeItUsesAndEndsWhatItStarts) {
   EXPECT_EQ(paje.rfind("%EventDef PajeDefineContainerType 1\n", 0), 0U);
   EXPECT_EQ(count(paje, "%EventDef "), count(paje, "%EndEventDef"));
   EXPECT_EQ(count(paje, "\n18 "), count(paje, "\n19 "));
+  EXPECT_EQ(count(paje, "\n6 "),
+            count(paje, " S \""));              // values are defined of states only, as ViTE wants it
   EXPECT_EQ(count(paje, "\n10 "), 2U + 2 * 2);  // both workers begin idle; each task sets a state and ends it
   double last = 0;
   std::size_t at = paje.find("\n7 ");
