@@ -76,6 +76,17 @@ std::string quoted(const std::string& text) {
   return out + "'";
 }
 
+std::string real_options_of(const ComparisonRequest& r) {
+  const LoweringArguments& l = r.options.lowering;
+  std::string out = fmt::format(" --iterations {} --rounds {}", r.iterations, r.rounds);
+  if (!l.weights.empty()) out += " --weights " + quoted(l.weights);
+  if (l.micro_batch != "auto") out += " --micro-batch " + l.micro_batch;
+  if (l.cores > 0) out += fmt::format(" --cores {}", l.cores);
+  for (const std::string& d : l.dims) out += " --dim " + quoted(d);
+  if (l.task_ms > 0) out += fmt::format(" --task-ms {}", l.task_ms);
+  return l.bf16 ? out + " --bf16" : out;
+}
+
 /// Without the names of the results' files, which play no part in them.
 std::string command_of(const CompareOptions& o) {
   const ProblemOptions& p = o.request.options;
@@ -91,6 +102,7 @@ std::string command_of(const CompareOptions& o) {
   if (p.replicas > 0) out += fmt::format(" --replicas {}", p.replicas);
   if (p.split > 1) out += fmt::format(" --split {}", p.split);
   if (!p.model_parallel.empty()) out += " --model-parallel " + p.model_parallel;
+  if (o.request.real_runs()) out += real_options_of(o.request);
   return out + fmt::format(" --seed {} --time-limit {}", p.seed, p.time_limit);
 }
 
@@ -128,6 +140,12 @@ class Progress {
     std::fflush(stderr);
     drawn_ = true;
   }
+  void show(const std::string& what, const std::string& state) {
+    if (!terminal_) return;
+    fmt::print(stderr, "\r\x1b[K{}: {}", what, state);
+    std::fflush(stderr);
+    drawn_ = true;
+  }
   void clear() {
     if (drawn_) fmt::print(stderr, "\r\x1b[K");
     drawn_ = false;
@@ -141,7 +159,7 @@ void check(CompareOptions& o) {
   sort_out(o);
   o.request.options.require_sound();
   o.request.schedulers = schedulers_of(o.schedulers);
-  require_engines(o.request.engines);
+  require_engines(o.request);
   for (const std::string& r : o.real) read_real(r, o.request.real_makespans);
   require_writable(o.report, "--report");
   require_writable(o.json, "--json");
@@ -160,6 +178,8 @@ void run_compare(CompareOptions& o, int& exit_code) {
     watcher.on_result = [&](const ComparisonCase& c, const SimulationResult& result) {
       write_traces(o.traces, c, result);
     };
+  watcher.on_real_runs = [&](const std::string& what) { progress.show("real runs", what); };
+  o.request.interrupt = &interrupt_flag();
   watcher.stop = [] { return interrupt_flag().load(); };
   Comparison comparison = compare(o.request, watcher);
   comparison.command = command_of(o);
@@ -195,16 +215,28 @@ void add_compare_command(CLI::App& app, int& exit_code) {
           "machines (mirage, DIR:HOST)")
       ->required();
   command
-      ->add_option("--schedulers", o->schedulers,
-                   "all, or names with commas between them; starpu:NAME on engine simgrid")
+      ->add_option(
+          "--schedulers", o->schedulers,
+          "all, or names with commas between them; a static one with /allocation, /order or /both for "
+          "its plan as hints; starpu:NAME on engines simgrid and starpu")
       ->capture_default_str();
   command
-      ->add_option("--engines", o->request.engines,
-                   "model, simgrid, or both: the others are set against the first")
+      ->add_option(
+          "--engines", o->request.engines,
+          "model, simgrid, starpu (real runs; --platform local): the others are set against the first")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
   o->request.options.add_common_to(*command);
+  o->request.options.lowering.add_to(*command);
+  command->add_option("--iterations", o->request.iterations, "engine starpu: measured runs of each scheduler")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--rounds", o->request.rounds,
+                   "engine starpu: turns that calibration and each scheduler take for them")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("--report", o->report, "write a page (HTML, opens without network)");
   command->add_option("--json", o->json, "write JSON, or print it where no file is given")
       ->expected(0, 1)
@@ -220,6 +252,9 @@ void add_compare_command(CLI::App& app, int& exit_code) {
       "  espalier compare resnet50 --mode training --batch 64 --platform dgx-1 --schedulers "
       "heft_topcuoglu2002,dmdas\n"
       "  espalier compare cholesky:20 --platform mirage --engines model,simgrid --schedulers dmdas,best\n"
+      "  espalier compare mobilenet_v2 --batch 16 --platform local --engines model,simgrid,starpu "
+      "--schedulers "
+      "starpu:lws,heft_topcuoglu2002,heft_topcuoglu2002/both\n"
       "  espalier compare a.stg b.stg --platform identical:4 --platform identical:8 --json results.json");
   command->callback([o, &exit_code] { run_compare(*o, exit_code); });
 }

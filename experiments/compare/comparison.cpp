@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "experiments/compare/real_case.hpp"
 #include "experiments/simulate/engines.hpp"
 #include "graphs/base/error.hpp"
 #include "runtime/simgrid/simulate.hpp"
@@ -103,7 +105,8 @@ class Run {
     for (const std::string& graph : request_.graphs)
       for (const std::string& platform : request_.platforms) {
         if (stopped()) break;
-        comparison.cases.push_back(one_case(graph, platform));
+        ComparisonCase c = one_case(graph, platform);
+        if (c.loaded) comparison.cases.push_back(std::move(c));
       }
     comparison.interrupted = stopped();
     return comparison;
@@ -117,7 +120,13 @@ class Run {
     ProblemOptions options = request_.options;
     options.graph = graph;
     options.platform = platform;
-    c.loaded = std::make_unique<LoadedProblem>(load_problem(options));
+    real_.reset();
+    if (request_.real_runs()) {
+      if (!measure(c, options)) return c;  // without a problem: nothing was measured to its end
+      c.loaded = std::make_unique<LoadedProblem>(real_->problem());
+    } else {
+      c.loaded = std::make_unique<LoadedProblem>(load_problem(options));
+    }
     c.how = options.reproduction(c.loaded->workload.graph);
     c.bounds = lower_bounds(c.loaded->problem());
     best_.reset();
@@ -132,19 +141,58 @@ class Run {
     return c;
   }
 
-  void one_row(ComparisonCase& c, const std::string& engine, const std::string& scheduler) {
+  /// Why a scheduler does not take part; empty: it does.
+  std::string too_large(const std::string& scheduler, std::size_t tasks) const {
+    if (scheduler != "exact" || tasks <= kLargestForExact || request_.schedulers.size() == 1) return {};
+    return fmt::format("the graph has {} tasks, branch and bound takes at most {}", tasks, kLargestForExact);
+  }
+
+  void leave_out(ComparisonCase& c, const std::string& scheduler, const std::string& engine,
+                 const std::string& reason) {
+    c.left_out.push_back({scheduler, engine, reason});
+    last_error_ = reason;
+  }
+
+  /// Real runs of all schedulers, which take turns; false after an interruption.
+  bool measure(ComparisonCase& c, const ProblemOptions& options) try {
+    real_ = std::make_unique<RealCase>(options, request_);
+    for (const std::string& scheduler : request_.schedulers) {
+      try {
+        if (std::string reason = too_large(scheduler, real_->tasks()); !reason.empty())
+          throw InputError(std::move(reason));
+        real_->add(scheduler);
+      } catch (const InputError& e) {
+        for (const std::string& engine : request_.engines) leave_out(c, scheduler, engine, e.what());
+      }
+    }
+    return real_->measure(watcher_.on_real_runs);
+  } catch (const DeviceError&) {  // a calibration that was stopped
+    if (!stopped()) throw;
+    return false;
+  }
+
+  std::optional<SimulationResult> result_of(const ComparisonCase& c, const std::string& engine,
+                                            const std::string& scheduler) {
+    if (real_) return real_->result(engine, scheduler, watcher_.stop);
     const SchedulingProblem problem = c.loaded->problem();
-    const std::size_t tasks = problem.graph.task_count();
-    if (scheduler == "exact" && tasks > kLargestForExact && request_.schedulers.size() > 1) {
-      c.left_out.push_back({scheduler, engine,
-                            fmt::format("the graph has {} tasks, branch and bound takes at most {}", tasks,
-                                        kLargestForExact)});
+    const SchedulerName name = scheduler_name(scheduler);
+    SimulationResult result = run_scheduler(engine, *c.loaded, name.scheduler,
+                                            {.model = {}, .hybrid = name.hybrid, .stop = watcher_.stop});
+    result.scheduler = result.trace.scheduler = scheduler;
+    if (result.plan) validate(*result.plan, problem);
+    return result;
+  }
+
+  void one_row(ComparisonCase& c, const std::string& engine, const std::string& scheduler) {
+    const std::size_t tasks = c.loaded->workload.graph.task_count();
+    if (const std::string reason = too_large(scheduler, tasks); !real_ && !reason.empty()) {
+      leave_out(c, scheduler, engine, reason);
       return;
     }
     try {
-      SimulationResult result =
-          run_scheduler(engine, *c.loaded, scheduler, {.model = {}, .hybrid = {}, .stop = watcher_.stop});
-      if (result.plan) validate(*result.plan, problem);
+      std::optional<SimulationResult> maybe = result_of(c, engine, scheduler);
+      if (!maybe) return;
+      SimulationResult& result = *maybe;
       const std::size_t charts = std::max<std::size_t>(1, all_);
       const std::size_t bars =
           tasks * charts <= request_.bars
@@ -153,6 +201,7 @@ class Run {
       c.rows.push_back(make_row(c, result, bars));
       const auto real = request_.real_makespans.find(scheduler);
       if (real != request_.real_makespans.end()) c.rows.back().real_makespan = real->second;
+      if (engine == kRealEngine) c.rows.back().measured = real_->measured(scheduler);
       if (result.plan && scheduler == "exact") c.proven = std::max(c.proven, result.plan->lower_bound);
       if (watcher_.on_result) watcher_.on_result(c, result);
       const bool better = !best_ || (result.trace.engine == best_->trace.engine &&
@@ -160,8 +209,7 @@ class Run {
       if (better) best_ = std::move(result);
     } catch (const simgrid::Stopped&) {  // the watcher, who is asked again before the next
     } catch (const InputError& e) {
-      c.left_out.push_back({scheduler, engine, e.what()});
-      last_error_ = e.what();
+      leave_out(c, scheduler, engine, e.what());
     }
   }
 
@@ -191,12 +239,17 @@ class Run {
 
   const ComparisonRequest& request_;
   const ComparisonWatcher& watcher_;
+  std::unique_ptr<RealCase> real_;  ///< of the case at hand; null: no real runs
   std::optional<SimulationResult> best_;
   std::string last_error_;
   std::size_t done_ = 0, all_ = 0;
 };
 
 }  // namespace
+
+bool ComparisonRequest::real_runs() const {
+  return std::find(engines.begin(), engines.end(), kRealEngine) != engines.end();
+}
 
 double ComparisonCase::best_bound() const {
   return std::max(bounds.best(), proven);
@@ -233,15 +286,29 @@ std::vector<std::string> schedulers_of(const std::string& text) {
       for (const SchedulerEntry& e : all_schedulers()) add(std::string(e.name));
     else if (is_starpu_policy(name))
       add(name);
+    else if (name.find('/') != std::string::npos)
+      add((scheduler_name(name), name));
     else
       add(std::string(scheduler_named(name).name));
   }
   return names;
 }
 
-void require_engines(const std::vector<std::string>& names) {
-  if (names.empty()) throw InputError("--engines: at least one is needed");
-  for (const std::string& n : names) require_simulating_engine(n);
+void require_engines(const ComparisonRequest& request) {
+  if (request.engines.empty()) throw InputError("--engines: at least one is needed");
+  std::vector<std::string> names = simulating_engines();
+  names.emplace_back(kRealEngine);
+  for (const std::string& engine : request.engines)
+    if (std::find(names.begin(), names.end(), engine) == names.end())
+      throw InputError(fmt::format("--engines {}: accepted are {}", engine, fmt::join(names, ", ")));
+  if (!request.real_runs()) return;
+  ProblemOptions options = request.options;
+  for (const std::string& graph : request.graphs)
+    for (const std::string& platform : request.platforms) {
+      options.graph = graph;
+      options.platform = platform;
+      options.require_for_run("engine starpu");
+    }
 }
 
 Comparison compare(const ComparisonRequest& request, const ComparisonWatcher& watcher) {
@@ -253,7 +320,7 @@ Comparison compare(const ComparisonRequest& request, const ComparisonWatcher& wa
         row.about = "a policy of StarPU's own";
         continue;
       }
-      const SchedulerEntry& entry = scheduler_named(row.scheduler);
+      const SchedulerEntry& entry = scheduler_named(scheduler_name(row.scheduler).scheduler);
       row.family = entry.family;
       row.about = fmt::format("{}. {}", entry.summary, entry.source);
     }

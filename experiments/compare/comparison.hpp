@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,6 +20,13 @@
 /// Every scheduler on the same graph and machine: who wins, by how much, and why.
 namespace espalier {
 
+/// Real runs of one schedule.
+struct Measured {
+  std::vector<double> seconds;  ///< makespans
+  double low = 0, high = 0;     ///< 95 % confidence interval of the median
+  int disturbed = 0;            ///< runs during which other programs used the cores
+};
+
 /// One scheduler's execution and what it tells.
 struct ComparisonRow {
   std::string scheduler, family, about, engine;
@@ -35,6 +43,7 @@ struct ComparisonRow {
   Gantt gantt;
   std::vector<std::string> chain_text;  ///< the longest steps of the chain in words
   std::optional<double> real_makespan;  ///< of a real run with the same scheduler
+  std::optional<Measured> measured;     ///< of rows of the engine starpu, whose makespan is the median
 };
 
 struct LeftOut {
@@ -72,6 +81,9 @@ struct ComparisonRequest {
   std::size_t bars = 400'000;                    ///< of all Gantt charts together
   std::size_t most_bars = 200'000;               ///< of one chart
   std::map<std::string, double> real_makespans;  ///< by scheduler
+  int iterations = 15, rounds = 5;               ///< of real runs, see ScheduleRuns
+  const std::atomic<bool>* interrupt = nullptr;  ///< stops real runs
+  bool real_runs() const;                        ///< the engine starpu is among the engines
 };
 
 /// Told while the comparison goes on; each may be empty.
@@ -79,14 +91,16 @@ struct ComparisonWatcher {
   std::function<void(const ComparisonCase&, const std::string& scheduler, std::size_t done, std::size_t all)>
       on_start;
   std::function<void(const ComparisonCase&, const SimulationResult&)> on_result;
+  std::function<void(const std::string& what)> on_real_runs;  ///< real runs go on: "round 2 of 5"
   std::function<bool()> stop;
 };
 
 /// The scheduler names of "all" or of a list with commas, each once, in the given order. InputError for an
 /// unknown name, listing those that exist.
 std::vector<std::string> schedulers_of(const std::string& text);
-/// InputError for an engine that does not exist, listing those that do.
-void require_engines(const std::vector<std::string>& engines);
+/// InputError for an engine that does not exist, listing those that do; for the engine starpu with a platform
+/// that is not this machine or a graph that has no kernels.
+void require_engines(const ComparisonRequest& request);
 
 /// Runs all cases. A scheduler that refuses a case (memory, size) is left out with its reason; InputError
 /// when all refuse.

@@ -87,6 +87,11 @@ ordered_json row_to_json(const ComparisonCase& c, const ComparisonRow& row) {
     out["real_makespan"] = *row.real_makespan;
     out["prediction_error"] = s.makespan / *row.real_makespan - 1;
   }
+  if (row.measured)
+    out["measured"] = {{"seconds", row.measured->seconds},
+                       {"low", row.measured->low},
+                       {"high", row.measured->high},
+                       {"disturbed", row.measured->disturbed}};
   return out;
 }
 

@@ -8,15 +8,17 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-/// The first column is flush left, the others right.
-std::string table(const std::vector<Cells>& rows) {
+/// The first column is flush left, the others too where `left`, else right.
+std::string table(const std::vector<Cells>& rows, bool left = false) {
   std::vector<std::size_t> width(rows[0].size(), 0);
   for (const Cells& row : rows)
     for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
   std::string out;
   for (const Cells& row : rows) {
     std::string line = fmt::format("  {:<{}}", row[0], width[0]);
-    for (std::size_t i = 1; i < row.size(); ++i) line += fmt::format("  {:>{}}", row[i], width[i]);
+    for (std::size_t i = 1; i < row.size(); ++i)
+      line += left ? fmt::format("  {:<{}}", row[i], width[i]) : fmt::format("  {:>{}}", row[i], width[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }
   return out;
@@ -52,16 +54,53 @@ std::string rows_as_table(const ComparisonCase& c) {
   return table(rows);
 }
 
-/// A row for each scheduler, a column for each engine, and what the differences are made of.
+const EngineDifference* difference_of(const ComparisonCase& c, const std::string& scheduler,
+                                      const std::string& engine) {
+  for (const EngineDifference& d : c.differences)
+    if (d.scheduler == scheduler && d.engine == engine) return &d;
+  return nullptr;
+}
+
+/// A row for each scheduler: the makespan on the first engine, on each other one with the relative
+/// difference. Behind it what each difference is made of.
 std::string engines_as_table(const ComparisonCase& c) {
   if (c.differences.empty()) return {};
   const bool unit_less = c.loaded->workload.graph.unit_less;
-  std::vector<Cells> rows{
-      {"scheduler", c.differences.front().reference, "engine", "makespan", "difference", "made of"}};
+  const std::string& reference = c.differences.front().reference;
+  std::vector<std::string> engines;
   for (const EngineDifference& d : c.differences)
-    rows.push_back({d.scheduler, show_time(d.reference_makespan, unit_less), d.engine,
-                    show_time(d.makespan, unit_less), fmt::format("{:+.1f} %", 100 * d.relative), d.why});
-  return "\nengines, against " + c.differences.front().reference + ":\n" + table(rows);
+    if (std::find(engines.begin(), engines.end(), d.engine) == engines.end()) engines.push_back(d.engine);
+  Cells head{"scheduler", reference};
+  for (const std::string& e : engines) head.insert(head.end(), {e, "difference"});
+  std::vector<Cells> rows{head}, reasons{{"scheduler", "engine", "made of"}};
+  for (const ComparisonRow& r : c.first_engine()) {
+    Cells row{r.scheduler, show_time(r.summary.makespan, unit_less)};
+    for (const std::string& e : engines) {
+      const EngineDifference* d = difference_of(c, r.scheduler, e);
+      if (d == nullptr) {
+        row.insert(row.end(), {"-", ""});
+        continue;
+      }
+      row.insert(row.end(), {show_time(d->makespan, unit_less), fmt::format("{:+.1f} %", 100 * d->relative)});
+      reasons.push_back({r.scheduler, e, d->why});
+    }
+    rows.push_back(std::move(row));
+  }
+  return fmt::format(
+      "\nengines, against {}:\n{}what the differences are made of, in shares of {}'s makespan:\n{}",
+      reference, table(rows), reference, table(reasons, true));
+}
+
+std::string measured_as_text(const ComparisonCase& c) {
+  std::string out;
+  for (const ComparisonRow& r : c.rows)
+    if (r.measured)
+      out += fmt::format(
+          "  {}: median of {} runs, 95 % interval {} to {}{}\n", r.scheduler, r.measured->seconds.size(),
+          show_time(r.measured->low, false), show_time(r.measured->high, false),
+          r.measured->disturbed > 0 ? fmt::format(", {} disturbed by other programs", r.measured->disturbed)
+                                    : "");
+  return out.empty() ? out : "\nreal runs (engine starpu):\n" + out;
 }
 
 std::string case_to_text(const ComparisonCase& c) {
@@ -74,7 +113,9 @@ std::string case_to_text(const ComparisonCase& c) {
   out += rows_as_table(c);
   for (const LeftOut& l : c.left_out)
     out += fmt::format("  {} left out on {}: {}\n", l.scheduler, l.engine, l.reason);
-  out += engines_as_table(c);
+  out += engines_as_table(c) + measured_as_text(c);
+  out += fmt::format("\ncosts of {}:\n", c.rows.front().scheduler);
+  for (const std::string& line : cost_lines(c.rows.front().summary)) out += fmt::format("  {}\n", line);
   out += "\n";
   for (const std::string& sentence : c.verdict) out += sentence + "\n";
   return out;

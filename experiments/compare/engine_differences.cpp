@@ -46,6 +46,21 @@ std::string in_words(const EngineDifference& d) {
   return words.empty() ? "alike" : fmt::format("{}", fmt::join(words, ", "));
 }
 
+/// A makespan as far as it is known.
+struct Interval {
+  double low, high;
+  int order(const Interval& other) const { return high < other.low ? -1 : low > other.high ? 1 : 0; }
+};
+struct Pair {
+  Interval reference, here;
+};
+
+Interval interval_of(const ComparisonRow& row) {
+  constexpr double kTie = 5e-4;  // to both sides: engines' makespans within a thousandth count as equal
+  if (row.measured) return {row.measured->low, row.measured->high};
+  return {row.summary.makespan * (1 - kTie), row.summary.makespan * (1 + kTie)};
+}
+
 }  // namespace
 
 std::vector<EngineDifference> engine_differences(const ComparisonCase& c) {
@@ -74,14 +89,14 @@ std::vector<EngineDifference> engine_differences(const ComparisonCase& c) {
 }
 
 double engine_order_kept(const ComparisonCase& c, const std::string& engine) {
-  std::vector<std::pair<double, double>> pairs;
-  for (const EngineDifference& d : engine_differences(c))
-    if (d.engine == engine) pairs.emplace_back(d.reference_makespan, d.makespan);
+  std::vector<Pair> pairs;
+  for (const ComparisonRow& row : c.rows)
+    if (const ComparisonRow* twin = twin_of(c, row); row.engine == engine && twin != nullptr && twin != &row)
+      pairs.push_back({interval_of(*twin), interval_of(row)});
   double kept = 0, first = 0, second = 0;
-  const auto sign = [](double a, double b) { return a < b * (1 - 1e-9) ? -1 : a > b * (1 + 1e-9) ? 1 : 0; };
   for (std::size_t i = 0; i < pairs.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
-      const int x = sign(pairs[i].first, pairs[j].first), y = sign(pairs[i].second, pairs[j].second);
+      const int x = pairs[i].reference.order(pairs[j].reference), y = pairs[i].here.order(pairs[j].here);
       kept += x * y;
       first += x * x;
       second += y * y;

@@ -26,8 +26,9 @@ struct EngineDifference {
 /// For each row of another engine whose scheduler has a row on the first one, in the rows' order.
 std::vector<EngineDifference> engine_differences(const ComparisonCase& c);
 
-/// Kendall's tau-b between the engines' orders of the schedulers that both have; 1: the same order. nan with
-/// fewer than two.
+/// Kendall's tau-b between the engines' orders of the schedulers that both have; 1: the same order. Makespans
+/// within a thousandth, and measured ones whose confidence intervals meet, count as equal. nan where an
+/// engine tells no two apart.
 double engine_order_kept(const ComparisonCase& c, const std::string& engine);
 
 }  // namespace espalier

@@ -141,8 +141,9 @@ IdleTime idle_time(const SchedulingProblem& problem, const Trace& trace) {
     const TaskEvent& e = trace.tasks[i];
     WorkerTime& worker = result.by_worker[e.worker];
     const DeviceKind& kind = problem.platform.kind_of(e.worker);
-    // the model engine's task times contain the runtime's cost of a task
-    const double overhead = trace.engine == "model" ? std::min(kind.task_overhead.value, e.end - e.start) : 0;
+    // task times of engines contain the runtime's cost of a task, measured ones do not
+    const double overhead =
+        trace.engine != "starpu" ? std::min(kind.task_overhead.value, e.end - e.start) : 0;
     result.before[i] = split_gap(e, free[e.worker], droughts.of(problem.platform.workers[e.worker].kind));
     worker += {e.end - e.start - overhead, result.before[i]};
     worker.lost[index_of(LostCause::overhead)] += overhead;

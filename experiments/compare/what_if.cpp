@@ -5,6 +5,8 @@
 #include <map>
 
 #include "experiments/compare/curves.hpp"
+#include "experiments/run/real_scheduler.hpp"
+#include "experiments/simulate/engines.hpp"
 #include "schedulers/common/deadline.hpp"
 
 namespace espalier {
@@ -75,14 +77,18 @@ Platform with_link_halved(const Platform& platform, LinkId link) {
 double makespan_of(const SchedulingProblem& problem, const SimulationResult& result) {
   SimulationOptions options;
   options.record_trace = false;
-  if (!result.plan) return simulate_scheduler(problem, result.scheduler, options).trace.makespan;
+  if (!result.plan) {
+    const std::string own = starpu_policy_of(result.scheduler);  // ours of that name stands for it
+    return simulate_scheduler(problem, own.empty() ? result.scheduler : own, options).trace.makespan;
+  }
   Plan plan = *result.plan;
   plan.graph_fingerprint = problem.graph.fingerprint();
   plan.platform_fingerprint = problem.platform.fingerprint();
-  const double makespan = simulate_plan(problem, plan, options).trace.makespan;
+  const starpu::PlanMode mode = plan_mode(scheduler_name(result.scheduler).hybrid);
+  const double makespan = simulate_as_run(problem, plan, mode, options).makespan;
   if (plan.transfers.empty()) return makespan;
   plan.transfers.clear();  // their times are those of the plan's own machine
-  return std::min(makespan, simulate_plan(problem, plan, options).trace.makespan);
+  return std::min(makespan, simulate_as_run(problem, plan, mode, options).makespan);
 }
 
 }  // namespace
@@ -124,7 +130,12 @@ GroupedGraph group_by_layer(const TaskGraph& graph) {
 Savings what_would_help(const SchedulingProblem& problem, const SimulationResult& result,
                         const CriticalChain& chain, std::size_t operations, double seconds) {
   Savings savings;
-  savings.how = result.plan ? "allocation and order of the plan kept" : "the policy decides anew";
+  const std::string hybrid = scheduler_name(result.scheduler).hybrid;
+  savings.how = !result.plan             ? "the policy decides anew"
+                : hybrid.empty()         ? "allocation and order of the plan kept"
+                : hybrid == "allocation" ? "allocation of the plan kept"
+                : hybrid == "order"      ? "order of the plan kept"
+                                         : "allocation and order of the plan kept as hints";
   const double makespan = result.trace.makespan;
   if (problem.graph.task_count() == 0 || makespan <= 0) return savings;
   const GroupedGraph grouped = group_by_layer(problem.graph);

@@ -12,6 +12,11 @@ std::string cell(const std::string& text) {
   return out + "\"";
 }
 
+std::string measured_cells(const ComparisonRow& r) {
+  if (!r.measured) return ",,,\r\n";
+  return fmt::format(",{},{},{}\r\n", r.measured->seconds.size(), r.measured->low, r.measured->high);
+}
+
 std::string line_of(const ComparisonCase& c, const ComparisonRow& r) {
   WorkerTime all;
   for (const WorkerTime& k : r.kinds) all += k;
@@ -26,8 +31,8 @@ std::string line_of(const ComparisonCase& c, const ComparisonRow& r) {
                      c.how.seed);
   for (const EngineDifference& d : c.differences)
     if (d.engine == r.engine && d.scheduler == r.scheduler)
-      return out + fmt::format(",{},{}\r\n", d.relative, cell(d.why));
-  return out + ",,\r\n";
+      return out + fmt::format(",{},{}", d.relative, cell(d.why)) + measured_cells(r);
+  return out + ",," + measured_cells(r);
 }
 
 }  // namespace
@@ -41,7 +46,7 @@ std::string comparison_to_csv(const Comparison& comparison) {
     out += fmt::format(",lost_{}", key_of(static_cast<LostCause>(i)));
   out +=
       ",chain_task_seconds,chain_transfer_seconds,chain_wait_seconds,seed,difference_from_first_engine,"
-      "difference_made_of\r\n";
+      "difference_made_of,measured_runs,measured_low,measured_high\r\n";
   for (const ComparisonCase& c : comparison.cases)
     for (const ComparisonRow& r : c.rows) out += line_of(c, r);
   return out;

@@ -1,5 +1,6 @@
 #include "experiments/report/page_data.hpp"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <map>
@@ -10,6 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+constexpr std::size_t kMostBases = 12;
 constexpr std::size_t kMostNames = 200'000;  ///< tasks; of more the codelet and number are shown
 
 /// The values as little-endian T in base64.
@@ -65,6 +67,44 @@ std::vector<KindId> used_kinds(const Platform& platform) {
   return used;
 }
 
+/// null where the error is not known.
+ordered_json known(double error) {
+  return std::isnan(error) ? ordered_json() : ordered_json(error);
+}
+
+ordered_json sources_to_json(const SimulationSummary& summary) {
+  ordered_json out = ordered_json::array();
+  std::map<CostSource, double> shares;
+  for (const CostShare& s : summary.cost_shares) shares[s.basis.source] += s.share;
+  for (const auto& [source, share] : shares)
+    out.push_back(
+        {{"name", name_of(source)}, {"share", share}, {"error", known(expected_error(summary, source))}});
+  return out;
+}
+
+/// What the costs rest on, the greatest shares of the time first; the rest together, with null for a name.
+ordered_json bases_to_json(const SimulationSummary& summary) {
+  ordered_json out = ordered_json::array();
+  double rest = 0;
+  for (std::size_t i = 0; i < summary.cost_shares.size(); ++i) {
+    const CostShare& s = summary.cost_shares[i];
+    if (i >= kMostBases) {
+      rest += s.share;
+      continue;
+    }
+    out.push_back({{"source", name_of(s.basis.source)},
+                   {"basis", s.basis.text},
+                   {"share", s.share},
+                   {"error", known(s.basis.error)}});
+  }
+  if (rest > 0)
+    out.push_back({{"source", fmt::format("{} more", summary.cost_shares.size() - kMostBases)},
+                   {"basis", nullptr},
+                   {"share", rest},
+                   {"error", nullptr}});
+  return out;
+}
+
 ordered_json row_to_json(const ComparisonCase& c, const ComparisonRow& r) {
   const Platform& platform = c.loaded->platform;
   ordered_json out;
@@ -81,6 +121,11 @@ ordered_json row_to_json(const ComparisonCase& c, const ComparisonRow& r) {
   out["planned"] = r.planned ? r.planned_makespan : 0;
   out["proven"] = r.proven_optimal;
   if (r.real_makespan) out["real"] = *r.real_makespan;
+  if (r.measured)
+    out["measured"] = {{"runs", r.measured->seconds.size()},
+                       {"low", r.measured->low},
+                       {"high", r.measured->high},
+                       {"disturbed", r.measured->disturbed}};
   ordered_json busy = ordered_json::array(), times = ordered_json::array(), links = ordered_json::array();
   for (const KindId k : used_kinds(platform)) {
     const WorkerTime& t = r.kinds[k];
@@ -95,7 +140,8 @@ ordered_json row_to_json(const ComparisonCase& c, const ComparisonRow& r) {
   out["times"] = std::move(times);
   out["peak"] = r.summary.peak_memory;
   out["links"] = std::move(links);
-  out["sources"] = r.summary.cost_sources;
+  out["sources"] = sources_to_json(r.summary);
+  out["bases"] = bases_to_json(r.summary);
   out["chain"] = {{"steps", r.chain.links.size()},
                   {"task", r.chain.task_seconds},
                   {"transfer", r.chain.transfer_seconds},

@@ -170,7 +170,20 @@ TEST(Compare, RanksAndMeasuresAgainstTheBound) {
 TEST(Compare, ListsWhatExistsWhereANameIsUnknown) {
   EXPECT_THROW(schedulers_of("heft_topcuoglu2002,nobody"), InputError);
   EXPECT_THROW(schedulers_of(""), InputError);
-  EXPECT_THROW(require_engines({"warp"}), InputError);
+  ComparisonRequest request;
+  request.engines = {"warp"};
+  EXPECT_THROW(require_engines(request), InputError);
+  request.engines = {"model", "starpu"};
+  request.graphs = {"mobilenet_v2"};
+  request.platforms = {"dgx-1"};
+  EXPECT_THROW(require_engines(request), InputError);
+  request.platforms = {"local"};
+  EXPECT_NO_THROW(require_engines(request));
+  request.graphs = {"cholesky:4"};
+  EXPECT_THROW(require_engines(request), InputError);
+  EXPECT_THROW(schedulers_of("eager/both"), InputError);
+  EXPECT_THROW(schedulers_of("minmin/neither"), InputError);
+  EXPECT_EQ(schedulers_of("minmin/both"), (std::vector<std::string>{"minmin/both"}));
   EXPECT_EQ(schedulers_of("minmin,minmin,maxmin"), (std::vector<std::string>{"minmin", "maxmin"}));
 }
 

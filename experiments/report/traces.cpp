@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 
@@ -22,8 +23,10 @@ void write_traces(const std::string& folder, const ComparisonCase& c, const Simu
   const SchedulingProblem problem = c.loaded->problem();
   const std::filesystem::path in = folder;
   const std::string target = fmt::format("{}-{}", file_name(c.how.graph), file_name(c.how.platform));
+  std::string scheduler = result.scheduler;  // no path: "NAME/both"
+  std::replace(scheduler.begin(), scheduler.end(), '/', '_');
   const std::string base =
-      fmt::format("{}-{}-{}", target, file_name(result.scheduler), file_name(result.trace.engine));
+      fmt::format("{}-{}-{}", target, file_name(scheduler), file_name(result.trace.engine));
   write_file(in / (base + ".trace.json"), to_chrome_trace(result.trace, problem.graph, problem.platform));
   write_file(in / (base + ".paje"), to_paje(result.trace, problem.graph, problem.platform));
   if (c.rows.size() == 1) write_file(in / (target + ".dot"), to_dot(problem.graph, problem.costs));

@@ -50,11 +50,15 @@ std::vector<TaskId> critical_tasks(const SchedulingProblem& problem) {
   return out;
 }
 
-SimulationResult run_on_simgrid(const LoadedProblem& loaded, const SchedulingProblem& problem,
-                                const Decision& decision, const EngineOptions& how) {
+simgrid::SimulateOptions starpu_options(const LoadedProblem& loaded, const EngineOptions& how) {
   simgrid::SimulateOptions options;
   options.bus = loaded.bus ? &*loaded.bus : nullptr;
   options.stop = how.stop;
+  return options;
+}
+
+SimulationResult run_on_simgrid(const SchedulingProblem& problem, const Decision& decision,
+                                const simgrid::SimulateOptions& options) {
   simgrid::Simulated simulated = simgrid::simulate(problem, decision, options);
   SimulationResult result;
   result.trace = std::move(simulated.trace);
@@ -62,16 +66,15 @@ SimulationResult run_on_simgrid(const LoadedProblem& loaded, const SchedulingPro
   return result;
 }
 
-SimulationResult run_starpu_policy(const LoadedProblem& loaded, const std::string& scheduler,
-                                   const EngineOptions& options) {
-  const SchedulingProblem given = loaded.problem();
+SimulationResult run_starpu_policy(const SchedulingProblem& given, const std::string& policy,
+                                   const simgrid::SimulateOptions& options) {
   const TaskGraph graph = with_priorities(given);
   const SchedulingProblem problem{graph, given.platform, given.costs, given.seed, given.time_limit};
   Decision decision;
   decision.kind = Decision::Kind::starpu;
-  decision.name = scheduler.substr(kStarpu.size());
+  decision.name = policy;
   decision.critical = critical_tasks(problem);
-  return run_on_simgrid(loaded, problem, decision, options);
+  return run_on_simgrid(problem, decision, options);
 }
 
 SimulationResult run_hints_on_model(const SchedulingProblem& problem, const Plan& plan,
@@ -116,6 +119,39 @@ bool is_starpu_policy(const std::string& scheduler) {
   return scheduler.starts_with(kStarpu);
 }
 
+std::string starpu_policy_of(const std::string& scheduler) {
+  return is_starpu_policy(scheduler) ? scheduler.substr(kStarpu.size()) : std::string();
+}
+
+SchedulerName scheduler_name(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  SchedulerName name{text.substr(0, slash), {}};
+  if (slash == std::string::npos) return name;
+  name.hybrid = text.substr(slash + 1);
+  if (name.hybrid != "allocation" && name.hybrid != "order" && name.hybrid != "both")
+    throw InputError(
+        fmt::format("scheduler {}: behind the slash accepted are allocation, order and both", text));
+  if (is_starpu_policy(name.scheduler) || scheduler_named(name.scheduler).make_static == nullptr)
+    throw InputError(
+        fmt::format("scheduler {}: {} decides while the run goes on and makes no plan that could be hints",
+                    text, name.scheduler));
+  return name;
+}
+
+SimulationResult simulate_in_starpu(const SchedulingProblem& problem, const std::string& policy,
+                                    const simgrid::SimulateOptions& options) {
+  if (is_starpu_policy(policy)) return run_starpu_policy(problem, starpu_policy_of(policy), options);
+  return run_on_simgrid(problem, {Decision::Kind::online, policy, "strict", {}, {}}, options);
+}
+
+SimulationResult simulate_in_starpu(const SchedulingProblem& problem, const Plan& plan,
+                                    const std::string& hybrid, const simgrid::SimulateOptions& options) {
+  return run_on_simgrid(
+      problem,
+      {Decision::Kind::plan, plan.scheduler, hybrid.empty() ? "strict" : hybrid, plan.placements, {}},
+      options);
+}
+
 SimulationResult run_plan(const std::string& engine, const LoadedProblem& loaded, const Plan& plan,
                           const EngineOptions& options) {
   require_simulating_engine(engine);
@@ -123,12 +159,7 @@ SimulationResult run_plan(const std::string& engine, const LoadedProblem& loaded
   const SchedulingProblem problem = loaded.problem();
   SimulationResult result;
   if (engine == "simgrid") {
-    Decision decision{Decision::Kind::plan,
-                      plan.scheduler,
-                      options.hybrid.empty() ? "strict" : options.hybrid,
-                      plan.placements,
-                      {}};
-    result = run_on_simgrid(loaded, problem, decision, options);
+    result = simulate_in_starpu(problem, plan, options.hybrid, starpu_options(loaded, options));
   } else if (options.hybrid.empty()) {
     result = simulate_plan(problem, plan, options.model);
   } else {
@@ -152,7 +183,7 @@ SimulationResult run_scheduler(const std::string& engine, const LoadedProblem& l
                       scheduler));
     if (!options.hybrid.empty())
       throw InputError(fmt::format("--hybrid {}: {} makes no plan", options.hybrid, scheduler));
-    result = run_starpu_policy(loaded, scheduler, options);
+    result = simulate_in_starpu(loaded.problem(), scheduler, starpu_options(loaded, options));
   } else {
     const SchedulerEntry& entry = scheduler_named(scheduler);
     const SchedulingProblem problem = loaded.problem();
@@ -166,8 +197,7 @@ SimulationResult run_scheduler(const std::string& engine, const LoadedProblem& l
       throw InputError(fmt::format("--hybrid {}: {} decides while the run goes on and makes no plan",
                                    options.hybrid, scheduler));
     } else if (engine == "simgrid") {
-      result =
-          run_on_simgrid(loaded, problem, {Decision::Kind::online, scheduler, "strict", {}, {}}, options);
+      result = simulate_in_starpu(problem, scheduler, starpu_options(loaded, options));
     } else {
       result = simulate_scheduler(problem, scheduler, options.model);
     }

@@ -104,23 +104,10 @@ namespace {
 
 /// What `run` would execute with the same options.
 LoadedProblem load_for_run(const ProblemOptions& options) {
-  if (!options.model_parallel.empty()) throw InputError("--for-run --model-parallel: run has no such option");
-  if (options.platform != "local")
-    throw InputError(fmt::format("--for-run on platform {}: a real run is on this machine, --platform local",
-                                 options.platform));
-  if (options.mode == "training") throw InputError("--for-run --mode training: run infers");
-  if (options.micro_batches != 1)
-    throw InputError("--for-run: --micro-batch SAMPLES is needed in place of --micro-batches");
-  if (!options.costs.empty() && options.costs != "calibrated")
-    throw InputError(fmt::format("--for-run --costs {}: its costs are calibrated ones", options.costs));
+  options.require_for_run("--for-run");
   const NetworkSource source =
       load_network(options.graph, all_layers(), {options.lowering.weights, options.seed});
-  RunRequest request;
-  request.batch = options.batch;
-  request.seed = options.seed;
-  request.time_limit = options.time_limit;
-  options.lowering.apply(request);
-  LocalProblem local = load_local_problem(source.graph, all_layers(), request);
+  LocalProblem local = load_local_problem(source.graph, all_layers(), options.run_request());
   return {{local.prepared.program->tasks, {}, {}},
           std::move(local.platform),
           std::move(local.costs),
@@ -131,6 +118,35 @@ LoadedProblem load_for_run(const ProblemOptions& options) {
 }
 
 }  // namespace
+
+void ProblemOptions::require_for_run(const std::string& option) const {
+  const auto refuse = [&](const std::string& given, const std::string& why) {
+    throw InputError(fmt::format("{} with {}: {}", option, given, why));
+  };
+  if (platform != "local")
+    refuse(
+        "platform " + platform,
+        "a real run is on this machine, and this platform only stands for one; accepted is --platform local");
+  if (kind_of_graph(graph) == GraphKind::task_graph)
+    refuse(graph, "a task graph has no kernels that could run; accepted are networks' names and .onnx files");
+  if (mode == "training") refuse("--mode training", "real runs infer; accepted is --mode inference");
+  if (micro_batches != 1)
+    refuse("--micro-batches", "--micro-batch SAMPLES is needed in place of it, as for `espalier run`");
+  if (!costs.empty() && costs != "calibrated")
+    refuse("--costs " + costs, "the costs of a real run are calibrated ones; accepted is --costs calibrated");
+  if (!model_parallel.empty()) refuse("--model-parallel", "a real run has no such option");
+  if (split != 1) refuse("--split", "a real run has no such option; --task-ms sets how long its tasks are");
+  if (replicas != 0 || gradients != "auto") refuse("--replicas or --gradients", "real runs infer");
+}
+
+RunRequest ProblemOptions::run_request() const {
+  RunRequest request;
+  request.batch = batch;
+  request.seed = seed;
+  request.time_limit = time_limit;
+  lowering.apply(request);
+  return request;
+}
 
 LoadedProblem load_problem(const ProblemOptions& options) {
   options.require_sound();

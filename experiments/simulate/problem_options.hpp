@@ -32,6 +32,10 @@ struct ProblemOptions {
   void add_for_run_to(CLI::App& command);
   /// InputError for a time limit of 0 or less, an unknown mode.
   void require_sound() const;
+  /// InputError for what a real run on this machine does not have, naming `option`, which asks for one.
+  void require_for_run(const std::string& option) const;
+  /// The request of a real run with these options.
+  RunRequest run_request() const;
   /// `target`: the platform that a network is for, where it is known.
   WorkloadOptions workload(const Platform* target = nullptr) const;
   Reproduction reproduction(const TaskGraph& graph) const;

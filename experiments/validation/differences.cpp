@@ -14,10 +14,10 @@ LostTimes lost_in(const SchedulingProblem& problem, const Trace& trace) {
   return all.lost;
 }
 
-/// Without the runtime's share, which the model engine's task times contain.
+/// Without the runtime's share, which the engines' task times contain.
 double kernel_time(const SchedulingProblem& problem, const Trace& trace, const TaskEvent& e) {
   const double overhead =
-      trace.engine == "model" ? problem.platform.kind_of(e.worker).task_overhead.value : 0;
+      trace.engine != "starpu" ? problem.platform.kind_of(e.worker).task_overhead.value : 0;
   return std::max(0.0, e.end - e.start - overhead);
 }
 

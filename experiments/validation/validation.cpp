@@ -4,186 +4,88 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "experiments/calibrate/median.hpp"
-#include "experiments/run/measured_runs.hpp"
-#include "experiments/validation/contender.hpp"
+#include "experiments/run/schedule_runs.hpp"
 #include "experiments/workloads/graph_source.hpp"
 #include "graphs/base/error.hpp"
 #include "layers/layer_list.hpp"
-#include "runtime/starpu/network_session.hpp"
 
 namespace espalier {
 namespace {
 
 using Progress = std::function<void(const std::string&)>;
 
-/// What is measured of one contender.
-struct Measurements {
-  explicit Measurements(const TaskGraph& graph) : times(graph) {}
-  std::vector<MeasuredRun> runs;
-  int repeated = 0, disturbed = 0;
-  CostSamples times;
-};
+/// What the engine says of one schedule, beside the run that took the median time.
+EngineResult engine_result(const std::string& engine, const Contender& contender, const LocalProblem& local,
+                           const MeasuredSchedule& measured, const std::atomic<bool>* interrupt) {
+  EngineResult result;
+  result.engine = engine;
+  EngineOptions options;
+  if (interrupt != nullptr) options.stop = [interrupt] { return interrupt->load(); };
+  const std::optional<Trace> simulated = simulate_contender(contender, engine, local.problem(), options);
+  if (!simulated) return result;
+  // simgrid gives the same again; the model engine's prediction is a median over varying task times
+  result.makespan =
+      engine == "simgrid" ? local.run_overhead + simulated->makespan : predict_contender(contender, local);
+  result.error = result.makespan / measured.median().median - 1;
+  result.difference = difference_of(local.problem(), *simulated, measured.typical().trace);
+  return result;
+}
 
-/// All schedules of one network on this machine.
-class GraphRuns {
- public:
-  GraphRuns(const Graph& network, std::string name, const ValidationRequest& request,
-            const Progress& progress)
-      : request_(request),
-        progress_(progress),
-        name_(std::move(name)),
-        first_(load_local_problem(network, all_layers(), request.run)),
-        prepared_(first_.prepared),
-        calibrated_(graph()) {
-    for (const std::string& s : request.schedulers) {
-      contenders_.push_back(make_contender(s, first_, request.run));
-      measured_.emplace_back(graph());
-    }
+ScheduleValidation evaluate_schedule(ScheduleRuns& runs, std::size_t i, const LocalProblem& local,
+                                     const ValidationRequest& request) {
+  const Contender& contender = runs.contenders()[i];
+  const MeasuredSchedule& m = runs.measured(i);
+  ScheduleValidation s;
+  s.scheduler = contender.name;
+  s.repeated = m.repeated;
+  s.disturbed = m.disturbed;
+  s.seconds = m.seconds();
+  const MedianInterval median = m.median();
+  s.median = median.median;
+  s.low = median.low;
+  s.high = median.high;
+  if (!(s.median > 0)) return s;
+  for (const std::string& engine : request.engines)
+    if (EngineResult r = engine_result(engine, contender, local, m, request.run.stop); r.makespan > 0)
+      s.engines.push_back(std::move(r));
+  s.own_times_makespan = predict_contender(contender, runs.with_own_times(i));
+  if (s.own_times_makespan > 0) s.own_times_error = s.own_times_makespan / s.median - 1;
+  return s;
+}
+
+GraphValidation evaluate(ScheduleRuns& runs, const std::string& name, const ValidationRequest& request,
+                         const Progress& progress) {
+  GraphValidation v;
+  v.graph = name;
+  v.batch = runs.prepared().batch;
+  v.micro_batch = runs.prepared().micro_batch;
+  v.tasks = runs.graph().task_count();
+  v.workers = runs.prepared().workers;
+  const LocalProblem local = runs.calibrated();
+  v.calibration_runs = runs.calibration().runs();
+  v.calibration_disturbed = runs.calibration_disturbed();
+  v.calibration_error = runs.calibration().relative_error();
+  v.task_overhead = local.platform.kinds[0].task_overhead.value;
+  v.run_overhead = local.run_overhead;
+  v.deviation = local.deviation;
+  for (std::size_t i = 0; i < runs.contenders().size(); ++i) {
+    if (progress) progress(fmt::format("{}: engines for {}", name, runs.contenders()[i].name));
+    v.schedules.push_back(evaluate_schedule(runs, i, local, request));
   }
-
-  /// False after an interruption.
-  bool measure() {
-    for (int b = 0; b < request_.blocks; ++b)
-      if (!block(b)) return false;
-    return true;
-  }
-
-  GraphValidation evaluate() {
-    GraphValidation v;
-    v.graph = name_;
-    v.batch = prepared_.batch;
-    v.micro_batch = prepared_.micro_batch;
-    v.tasks = graph().task_count();
-    v.workers = prepared_.workers;
-    const LocalProblem local = assemble_local_problem(prepared_, calibrated_.costs(), request_.run);
-    v.calibration_runs = calibrated_.runs();
-    v.calibration_disturbed = calibration_disturbed_;
-    v.calibration_error = calibrated_.relative_error();
-    v.task_overhead = local.platform.kinds[0].task_overhead.value;
-    v.run_overhead = local.run_overhead;
-    v.deviation = local.deviation;
-    for (std::size_t i = 0; i < contenders_.size(); ++i) v.schedules.push_back(evaluate(i, local));
-    return v;
-  }
-
- private:
-  const TaskGraph& graph() const { return prepared_.program->tasks; }
-  int runs_of_block(int b) const {
-    const int all = request_.run.iterations;
-    return all * (b + 1) / request_.blocks - all * b / request_.blocks;
-  }
-
-  starpu::SessionOptions session_options() const {
-    starpu::SessionOptions options;
-    options.kernels = request_.run.kernels;
-    options.record_trace = true;
-    options.stop = request_.run.stop;
-    return options;
-  }
-
-  bool block(int b) {
-    if (progress_) progress_(fmt::format("{}: round {} of {}", name_, b + 1, request_.blocks));
-    std::vector<std::string> policies;
-    for (const Contender& c : contenders_)
-      if (std::find(policies.begin(), policies.end(), c.starpu_policy) == policies.end())
-        policies.push_back(c.starpu_policy);
-    if (std::find(policies.begin(), policies.end(), "") == policies.end()) policies.emplace_back();
-    // another one begins each time: what grows or fades within a round meets all of them
-    std::rotate(policies.begin(), policies.begin() + b % static_cast<int>(policies.size()), policies.end());
-    for (const std::string& policy : policies)
-      if (!under(policy, b)) return false;
-    return true;
-  }
-
-  bool under(const std::string& policy, int b) {
-    starpu::Machine machine(
-        {policy.empty() ? std::string(starpu::kOwnPolicy) : policy, request_.run.machine.cores});
-    starpu::NetworkSession session(machine, prepared_.program, all_layers(), session_options());
-    give_inputs(session, request_.run);
-    const std::size_t n = contenders_.size();
-    const auto ours = std::count_if(contenders_.begin(), contenders_.end(),
-                                    [](const Contender& c) { return c.starpu_policy.empty(); });
-    if (policy.empty() && ours == 0 && !calibrate_in(session, runs_of_block(b))) return false;
-    for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t i = (k + static_cast<std::size_t>(b)) % n;
-      if (contenders_[i].starpu_policy != policy) continue;
-      // a few runs of the calibration before each scheduler: the machine treats it no better than these
-      if (policy.empty() && !calibrate_in(session, std::max(1, runs_of_block(b) / static_cast<int>(ours))))
-        return false;
-      session.set_driver(contenders_[i].driver.get());
-      MeasuredRuns runs = measured_runs(session, 1, runs_of_block(b));
-      session.set_driver(nullptr);
-      if (runs.interrupted) return false;
-      keep(measured_[i], std::move(runs));
-    }
-    return true;
-  }
-
-  bool calibrate_in(starpu::NetworkSession& session, int wanted) {
-    const MeasuredRuns runs = measured_runs(session, 1, wanted);
-    calibration_disturbed_ += runs.disturbed;
-    for (const MeasuredRun& r : runs.kept) calibrated_.add(r.trace, prepared_.workers);
-    return !runs.interrupted;
-  }
-
-  void keep(Measurements& m, MeasuredRuns runs) {
-    m.repeated += runs.repeated;
-    m.disturbed += runs.disturbed;
-    for (MeasuredRun& r : runs.kept) {
-      m.times.add(r.trace, prepared_.workers);
-      m.runs.push_back(std::move(r));
-    }
-  }
-
-  ScheduleValidation evaluate(std::size_t i, const LocalProblem& local) {
-    Measurements& m = measured_[i];
-    ScheduleValidation s;
-    s.scheduler = contenders_[i].name;
-    s.repeated = m.repeated;
-    s.disturbed = m.disturbed;
-    for (const MeasuredRun& r : m.runs) s.seconds.push_back(r.statistics.makespan);
-    const MedianInterval median = median_interval(s.seconds);
-    s.median = median.median;
-    s.low = median.low;
-    s.high = median.high;
-    const std::optional<Trace> simulated = simulate_contender(contenders_[i], local.problem());
-    if (!simulated || !(s.median > 0)) return s;
-    const auto nearest =
-        std::min_element(m.runs.begin(), m.runs.end(), [&](const MeasuredRun& a, const MeasuredRun& b) {
-          return std::abs(a.statistics.makespan - s.median) < std::abs(b.statistics.makespan - s.median);
-        });
-    const double predicted = predict_contender(contenders_[i], local);
-    s.engines.push_back({"model", predicted, predicted / s.median - 1,
-                         difference_of(local.problem(), *simulated, nearest->trace)});
-    const LocalProblem own = assemble_local_problem(prepared_, m.times.costs(), request_.run);
-    s.own_times_makespan = predict_contender(contenders_[i], own);
-    s.own_times_error = s.own_times_makespan / s.median - 1;
-    return s;
-  }
-
-  const ValidationRequest& request_;
-  const Progress& progress_;
-  std::string name_;
-  LocalProblem first_;  ///< the costs that plans are made with
-  PreparedProgram prepared_;
-  CostSamples calibrated_;
-  int calibration_disturbed_ = 0;
-  std::vector<Contender> contenders_;
-  std::vector<Measurements> measured_;
-};
+  return v;
+}
 
 double median_of(std::vector<double> values) {
   return median_interval(std::move(values)).median;
 }
 
-void judge_order(GraphValidation& v) {
-  for (const char* engine : {"model", "simgrid"}) {
+void judge_order(GraphValidation& v, const std::vector<std::string>& engines) {
+  for (const std::string& engine : engines) {
     std::vector<MeasuredValue> measured;
     std::vector<double> predicted, errors;
     for (const ScheduleValidation& s : v.schedules)
       for (const EngineResult& e : s.engines)
-        if (e.engine == engine && e.makespan > 0) {
+        if (e.engine == engine) {
           measured.push_back({s.median, s.low, s.high});
           predicted.push_back(e.makespan);
           errors.push_back(std::abs(e.error));
@@ -194,8 +96,30 @@ void judge_order(GraphValidation& v) {
   }
 }
 
-void add_totals(Validation& v) {
-  for (const char* engine : {"model", "simgrid"}) {
+/// Schedules that both engines have; the tie of the order is a thousandth, below what either means.
+std::optional<GraphValidation::Engines> judge_engines(const GraphValidation& v) {
+  GraphValidation::Engines pair;
+  std::vector<MeasuredValue> one;
+  std::vector<double> other, apart;
+  for (const ScheduleValidation& s : v.schedules) {
+    if (s.engines.size() < 2) continue;
+    const double a = s.engines[0].makespan, b = s.engines[1].makespan;
+    pair.first = s.engines[0].engine;
+    pair.second = s.engines[1].engine;
+    one.push_back({a, a, a});
+    other.push_back(b);
+    apart.push_back(std::abs(b / a - 1));
+  }
+  if (apart.empty()) return std::nullopt;
+  pair.schedules = apart.size();
+  pair.median_apart = median_of(apart);
+  pair.largest_apart = *std::max_element(apart.begin(), apart.end());
+  pair.tau = rank_agreement(one, other, 1e-3).tau;
+  return pair;
+}
+
+void add_totals(Validation& v, const std::vector<std::string>& engines) {
+  for (const std::string& engine : engines) {
     std::vector<double> errors;
     for (const GraphValidation& g : v.graphs)
       for (const ScheduleValidation& s : g.schedules)
@@ -205,23 +129,40 @@ void add_totals(Validation& v) {
   }
 }
 
+/// nullopt after an interruption.
+std::optional<GraphValidation> validate_graph(const std::string& name, const ValidationRequest& request,
+                                              const Progress& progress) {
+  const NetworkSource source = load_network(name, all_layers(), {request.weights, request.run.seed});
+  ScheduleRuns runs(source.graph, request.run, request.blocks);
+  for (const std::string& scheduler : request.schedulers) runs.add(scheduler);
+  if (!runs.measure([&](const std::string& what) {
+        if (progress) progress(fmt::format("{}: {}", name, what));
+      }))
+    return std::nullopt;
+  GraphValidation v = evaluate(runs, name, request, progress);
+  judge_order(v, request.engines);
+  v.between = judge_engines(v);
+  return v;
+}
+
 }  // namespace
 
 Validation validate_engines(const ValidationRequest& request, const Progress& progress) {
   if (request.graphs.empty() || request.schedulers.empty())
     throw InputError("a validation needs at least one network and one scheduler");
   Validation v;
-  for (const std::string& name : request.graphs) {
-    const NetworkSource source = load_network(name, all_layers(), {request.weights, request.run.seed});
-    GraphRuns runs(source.graph, name, request, progress);
-    if (!runs.measure()) {
-      v.interrupted = true;
-      break;
+  try {
+    for (const std::string& name : request.graphs) {
+      std::optional<GraphValidation> graph = validate_graph(name, request, progress);
+      v.interrupted = !graph;
+      if (!graph) break;
+      v.graphs.push_back(*std::move(graph));
     }
-    v.graphs.push_back(runs.evaluate());
-    judge_order(v.graphs.back());
+  } catch (const DeviceError&) {  // a calibration or a simulation that was stopped
+    if (request.run.stop == nullptr || !request.run.stop->load()) throw;
+    v.interrupted = true;
   }
-  add_totals(v);
+  add_totals(v, request.engines);
   return v;
 }
 

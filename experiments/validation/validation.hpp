@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,8 @@ namespace espalier {
 
 struct ValidationRequest {
   std::vector<std::string> graphs;
-  /// starpu:NAME; a name of the scheduler list, for a static one with "/allocation", "/order" or "/both"
-  /// behind it for its plan as hints; "one_worker" and "random_plan", plans that are poor on purpose.
-  std::vector<std::string> schedulers;
+  std::vector<std::string> schedulers;                   ///< see make_contender
+  std::vector<std::string> engines{"model", "simgrid"};  ///< that predict
   RunRequest run;  ///< batch, lowering, seed; iterations: of each scheduler in all
   int blocks = 5;  ///< in each of which every scheduler and the calibration have their turn
   std::string weights;
@@ -23,8 +23,8 @@ struct ValidationRequest {
 
 /// One engine's answer for one scheduler.
 struct EngineResult {
-  std::string engine;          ///< "model", "simgrid"
-  double makespan = 0;         ///< 0: it has no such scheduler
+  std::string engine;  ///< "model", "simgrid"
+  double makespan = 0;
   double error = 0;            ///< makespan / measured median - 1
   TraceDifference difference;  ///< simulated - real, where the time went
 };
@@ -34,7 +34,7 @@ struct ScheduleValidation {
   std::vector<double> seconds;           ///< measured, each run
   double median = 0, low = 0, high = 0;  ///< 95 % confidence interval of the median
   int repeated = 0, disturbed = 0;       ///< see RunReport
-  std::vector<EngineResult> engines;
+  std::vector<EngineResult> engines;     ///< those that have the scheduler
   /// The model engine with the task times of these very runs in place of the calibrated ones: what remains is
   /// the engine's own error, the rest is that of the costs. 0: not simulated.
   double own_times_makespan = 0, own_times_error = 0;
@@ -54,6 +54,14 @@ struct GraphValidation {
     double median_error = 0, largest_error = 0;  ///< of the absolute makespan errors
   };
   std::vector<Order> orders;  ///< by engine
+  /// Two engines against each other, over the schedules that both have.
+  struct Engines {
+    std::string first, second;
+    std::size_t schedules = 0;
+    double median_apart = 0, largest_apart = 0;  ///< |second / first - 1|
+    double tau = 0;                              ///< Kendall's, ties within a thousandth
+  };
+  std::optional<Engines> between;
 };
 
 struct Validation {

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -48,10 +50,43 @@ TEST(CompareCommand, PrintsTheSameJsonAgainButForItsOwnTime) {
   EXPECT_EQ(run(), run());
 }
 
+TEST(CompareCommand, SetsEnginesAgainstRealRuns) {
+  const bool simgrid = std::getenv("ESPALIER_SIMGRID") != nullptr;
+  const std::string engines = simgrid ? "model,simgrid,starpu" : "model,starpu";
+  const CommandResult r = run_espalier(
+      {"compare", "squeezenet1_0", "--batch", "2", "--platform", "local", "--engines", engines,
+       "--schedulers", "starpu:lws,heft_topcuoglu2002/both", "--iterations", "3", "--rounds", "1", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const auto c = nlohmann::json::parse(r.out)["cases"][0];
+  EXPECT_EQ(c["schedulers"].size(), simgrid ? 6U : 4U);
+  ASSERT_EQ(c["engines"].size(), simgrid ? 4U : 2U);
+  for (const auto& d : c["engines"]) {
+    EXPECT_EQ(d["reference"], "model");
+    double sum = 0;  // the parts add up to the difference
+    for (const auto& part : d["made_of"]) sum += part.get<double>();
+    EXPECT_NEAR(sum, d["difference"].get<double>(), 1e-6) << d["engine"];
+  }
+  for (const auto& row : c["schedulers"]) {
+    EXPECT_GT(row["makespan"].get<double>(), 0);
+    EXPECT_EQ(row.contains("measured"), row["engine"] == "starpu");
+    if (!row.contains("measured")) continue;
+    // of three runs the median is one of them
+    const auto seconds = row["measured"]["seconds"].get<std::vector<double>>();
+    EXPECT_EQ(seconds.size(), 3U);
+    EXPECT_EQ(std::count(seconds.begin(), seconds.end(), row["makespan"].get<double>()), 1);
+  }
+  EXPECT_EQ(c["schedulers"][0]["cost_sources"].size(), 1U);
+  EXPECT_EQ(c["schedulers"][0]["cost_sources"].count("measured here"), 1U);
+}
+
 TEST(CompareCommand, RefusesWrongInputBeforeItWorks) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"cholesky:3", "--platform", "identical:2", "--schedulers", "nobody"}, "heft_topcuoglu2002"},
       {{"cholesky:3", "--platform", "identical:2", "--engines", "warp"}, "model"},
+      {{"mobilenet_v2", "--platform", "dgx-1", "--engines", "model,starpu"}, "--platform local"},
+      {{"cholesky:3", "--platform", "local", "--engines", "starpu"}, "no kernels"},
+      {{"mobilenet_v2", "--mode", "training", "--platform", "local", "--engines", "starpu"}, "inference"},
+      {{"cholesky:3", "--platform", "identical:2", "--schedulers", "eager/both"}, "makes no plan"},
       {{"cholesky:3", "--platform", "nowhere.yaml"}, "nowhere.yaml"},
       {{"cholesky:3", "--platform", "identical:2", "--report", "/no/such/folder/r.html"}, "does not exist"},
       {{"cholesky:3", "--platform", "identical:2", "--report", "/tmp"}, "is a folder"},

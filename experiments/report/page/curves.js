@@ -65,14 +65,35 @@ function showChain() {
     el("h3", {}, "Its longest parts, in order of time"), el("ol", { class: "steps" }, ch.longest.map((line) => el("li", {}, line))));
 }
 
+const SOURCES = {
+  "roofline": "“Roofline” is an estimate from peak rates, without a known error: the order of schedulers is more certain than their times.",
+  "given": "“Given” times are those of the graph's file.",
+  "fitted": "“Fitted” times come from a model of published measurements; its error is the median on problems that the model had not seen.",
+  "extrapolated": "“Extrapolated” times are those of a measured device, scaled to another one by their peak rates.",
+  "measured here": "“Measured here” times were taken on this machine, under the load of real runs.",
+  "measured elsewhere": "“Measured elsewhere” times are those of a profile or of a calibrated machine." };
+
+// What the costs rest on, with the median error of each basis where one is known.
+function showBases(r) {
+  const named = r.bases.filter((b) => b.basis || b.error !== null);
+  if (named.length === 0) return null;
+  const head = el("tr", {}, [el("th", { scope: "col", class: "left" }, "Source"), el("th", { scope: "col", class: "left" }, "Basis"),
+    el("th", { scope: "col" }, "Of the time"), el("th", { scope: "col" }, "Median error")]);
+  return el("div", { class: "scroll" }, el("table", { class: "bases" }, [el("thead", {}, head), el("tbody", {}, r.bases.map((b) => el("tr", {}, [
+    el("td", { class: "left" }, b.source), el("td", { class: "left wide" }, b.basis ? breakable(b.basis) : "–"),
+    el("td", {}, percent(b.share)), el("td", {}, b.error === null ? "–" : percent(b.error))])))]));
+}
+
 function showTrust() {
-  const r = view.row, parts = [];
+  const r = view.row, parts = [], sources = r.sources.slice().sort((a, b) => b.share - a.share);
   parts.push(el("p", {}, `Where the task times of ${r.scheduler}'s execution come from:`),
-    horizontal(Object.entries(r.sources).sort((a, b) => b[1] - a[1]).map(([name, share]) => [name, share, percent(share)])));
-  const about = { roofline: "“Roofline” is an estimate from peak rates: the order of schedulers is more certain than their times.",
-    given: "“Given” times are those of the graph's file.", fitted: "“Fitted” times come from a model of measured ones.",
-    "measured here": "“Measured here” times were taken on this machine." };
-  for (const name of Object.keys(r.sources)) if (about[name]) parts.push(el("p", { class: "note" }, about[name]));
+    horizontal(sources.map((s) => [s.name, s.share, s.error === null ? percent(s.share) : `${percent(s.share)}, ± ${percent(s.error)}`,
+      s.error === null ? "no error known" : `half of these times are within ${percent(s.error)}`])), showBases(r));
+  if (sources.some((s) => s.error !== null))
+    parts.push(el("p", { class: "note" }, "±: half of these times are at most so far off; single tasks' errors level out in part over a whole run."));
+  for (const s of sources) if (SOURCES[s.name]) parts.push(el("p", { class: "note" }, SOURCES[s.name]));
+  if (r.measured) parts.push(el("p", { class: "note" }, `This makespan is the median of ${r.measured.runs} real runs, with a 95 % interval from ${time(r.measured.low)} to ${time(r.measured.high)}` +
+    (r.measured.disturbed > 0 ? `; other programs used the cores during ${r.measured.disturbed} of them.` : ".")));
   if (r.planned > 0) parts.push(el("p", { class: "note" }, `The scheduler itself expected ${time(r.planned)}; the engine, with contention of links and memory, makes ${time(r.makespan)} of it.`));
   const real = view.c.rows.filter((x) => x.real !== undefined);
   if (real.length) parts.push(el("h3", { style: "margin-top:14px" }, "Prediction against real runs"), horizontal(real.map((x) => [x.scheduler,

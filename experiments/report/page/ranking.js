@@ -56,16 +56,27 @@ function showRanking() {
     showEngines(c), ...c.leftOut.map((l) => el("p", { class: "note" }, `${l.scheduler} is left out on engine ${l.engine}: ${l.reason}`)));
 }
 
-// Each further engine against the first one, with what the difference is made of.
+// A row for each scheduler, a column for each engine; below it what the differences from the first are made of.
 function showEngines(c) {
   if (c.differences.length === 0) return null;
-  const head = el("tr", {}, [el("th", { scope: "col" }, "Scheduler"), el("th", { scope: "col" }, c.differences[0].reference),
-    el("th", { scope: "col", class: "left" }, "Engine"), el("th", { scope: "col" }, "Makespan"), el("th", { scope: "col" }, "Difference"),
-    el("th", { scope: "col", class: "left" }, "Made of")]);
-  const rows = c.differences.map((d) => el("tr", {}, [el("td", {}, breakable(d.scheduler)), el("td", {}, time(d.referenceMakespan)),
-    el("td", { class: "left" }, d.engine), el("td", {}, time(d.makespan)),
-    el("td", {}, `${d.relative >= 0 ? "+" : "−"}${percent(Math.abs(d.relative))}`), el("td", { class: "left" }, d.why)]));
-  return el("div", { class: "scroll" }, el("table", {}, [el("thead", {}, head), el("tbody", {}, rows)]));
+  const first = c.differences[0].reference, engines = [...new Set(c.differences.map((d) => d.engine))];
+  const find = (scheduler, engine) => c.differences.find((d) => d.scheduler === scheduler && d.engine === engine);
+  const signed = (share) => `${share >= 0 ? "+" : "−"}${percent(Math.abs(share))}`;
+  const head = el("tr", {}, [el("th", { scope: "col" }, "Scheduler"), el("th", { scope: "col" }, first),
+    ...engines.flatMap((e) => [el("th", { scope: "col" }, e), el("th", { scope: "col" }, `against ${first}`)])]);
+  const rows = c.rows.filter((r) => r.engine === first).map((r) => el("tr", {}, [el("td", {}, breakable(r.scheduler)), el("td", {}, time(r.makespan)),
+    ...engines.flatMap((e) => {
+      const d = find(r.scheduler, e), measured = c.rows.find((x) => x.engine === e && x.scheduler === r.scheduler)?.measured;
+      const title = measured ? `median of ${measured.runs} runs, ${time(measured.low)} to ${time(measured.high)}` : null;
+      return d ? [el("td", { title }, time(d.makespan)), el("td", {}, signed(d.relative))] : [el("td", {}, "–"), el("td", {}, "")];
+    })]));
+  const reasons = c.differences.map((d) => el("tr", {}, [el("td", {}, breakable(d.scheduler)), el("td", { class: "left" }, d.engine),
+    el("td", { class: "left wide" }, d.why)]));
+  const reasonHead = el("tr", {}, [el("th", { scope: "col" }, "Scheduler"), el("th", { scope: "col", class: "left" }, "Engine"),
+    el("th", { scope: "col", class: "left" }, `Difference from ${first} made of`)]);
+  return el("div", {}, [el("h3", {}, "Engines side by side"),
+    el("div", { class: "scroll" }, el("table", {}, [el("thead", {}, head), el("tbody", {}, rows)])),
+    el("div", { class: "scroll" }, el("table", { class: "reasons" }, [el("thead", {}, reasonHead), el("tbody", {}, reasons)]))]);
 }
 
 function stackBar(parts, label) {

@@ -1,4 +1,4 @@
-#include "experiments/validation/contender.hpp"
+#include "experiments/run/contender.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "experiments/run/prediction.hpp"
-#include "experiments/simulate/simulation.hpp"
+#include "experiments/simulate/engines.hpp"
 #include "graphs/base/error.hpp"
 #include "schedulers/scheduler_list.hpp"
 
@@ -42,52 +42,61 @@ std::optional<Plan> poor_plan(const std::string& name, const LocalProblem& local
 
 Contender with_plan(Contender c, const LocalProblem& local) {
   const void* program = local.prepared.program.get();
-  c.driver = starpu::make_plan_driver(program, local.prepared.program->tasks, *c.plan, c.mode,
+  c.driver = starpu::make_plan_driver(program, local.prepared.program->tasks, *c.plan, plan_mode(c.hybrid),
                                       local.prepared.workers);
+  return c;
+}
+
+Contender starpu_contender(const std::string& name) {
+  Contender c;
+  c.name = name;
+  c.starpu_policy = starpu_policy_of(name);
+  const auto known = starpu::available_policies();
+  if (std::find(known.begin(), known.end(), c.starpu_policy) == known.end())
+    throw InputError(
+        fmt::format("scheduler {}: StarPU's policies here are {}", name, fmt::join(known, ", ")));
+  c.online = model_twin(c.starpu_policy);
   return c;
 }
 
 }  // namespace
 
 Contender make_contender(const std::string& name, const LocalProblem& local, const RunRequest& request) {
-  const std::string prefix = "starpu:";
+  if (is_starpu_policy(name)) return starpu_contender(name);
   Contender c;
   c.name = name;
-  if (name.starts_with(prefix)) {
-    c.starpu_policy = name.substr(prefix.size());
-    const auto known = starpu::available_policies();
-    if (std::find(known.begin(), known.end(), c.starpu_policy) == known.end())
-      throw InputError(
-          fmt::format("scheduler {}: StarPU's policies here are {}", name, fmt::join(known, ", ")));
-    c.online = model_twin(c.starpu_policy);
-    return c;
-  }
   c.plan = poor_plan(name, local);
   if (c.plan) return with_plan(std::move(c), local);
+  const SchedulerName parts = scheduler_name(name);
   RunRequest one = request;
-  const std::size_t slash = name.find('/');
-  one.scheduler = name.substr(0, slash);
-  one.hybrid = slash == std::string::npos ? "" : name.substr(slash + 1);
+  one.scheduler = parts.scheduler;
+  one.hybrid = c.hybrid = parts.hybrid;
   one.plan_file.clear();
   RealScheduler real = make_real_scheduler(local, one);
-  c.mode = plan_mode(one.hybrid);
   c.plan = std::move(real.plan);
   if (!c.plan) c.online = one.scheduler;
+  c.scheduler_seconds = real.scheduler_seconds;
   c.driver = std::move(real.driver);
   return c;
 }
 
-std::optional<Trace> simulate_contender(const Contender& c, const SchedulingProblem& problem,
-                                        const SimulationOptions& options) {
-  if (c.plan) return simulate_as_run(problem, *c.plan, c.mode, options);
+std::optional<Trace> simulate_contender(const Contender& c, const std::string& engine,
+                                        const SchedulingProblem& problem, const EngineOptions& options) {
+  if (engine == "simgrid") {
+    simgrid::SimulateOptions how;
+    how.stop = options.stop;
+    if (c.plan) return simulate_in_starpu(problem, *c.plan, c.hybrid, how).trace;
+    return simulate_in_starpu(problem, c.starpu_policy.empty() ? c.online : c.name, how).trace;
+  }
+  if (c.plan) return simulate_as_run(problem, *c.plan, plan_mode(c.hybrid), options.model);
   if (c.online.empty()) return std::nullopt;
-  return simulate_scheduler(problem, c.online, options).trace;
+  return simulate_scheduler(problem, c.online, options.model).trace;
 }
 
 double predict_contender(const Contender& c, const LocalProblem& local) {
   if (!c.plan && c.online.empty()) return 0;
   return predicted_makespan(local, [&](const SchedulingProblem& p, const SimulationOptions& o) {
-    return *simulate_contender(c, p, o);
+    return *simulate_contender(c, "model", p, {.model = o, .hybrid = {}, .stop = {}});
   });
 }
 
