@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
@@ -7,9 +8,11 @@
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
 #include "experiments/run/lowering_arguments.hpp"
+#include "experiments/simulate/engines.hpp"
 #include "experiments/validation/validation.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/base/file_io.hpp"
+#include "runtime/simgrid/simulate.hpp"
 
 namespace espalier {
 namespace {
@@ -21,8 +24,24 @@ struct Options {
   bool json = false;
 };
 
+/// Engines that were not asked for are those of this build.
+void choose_engines(std::vector<std::string>& engines) {
+  if (!engines.empty()) {
+    for (const std::string& e : engines) require_simulating_engine(e);
+    if (std::find(engines.begin(), engines.end(), "simgrid") != engines.end()) simgrid::find_program();
+    return;
+  }
+  engines = {"model", "simgrid"};
+  try {
+    simgrid::find_program();
+  } catch (const InputError&) {
+    engines.pop_back();
+  }
+}
+
 void execute(Options& o, int& exit_code) {
   ValidationRequest& r = o.request;
+  choose_engines(r.engines);
   if (!(r.run.time_limit > 0) || !std::isfinite(r.run.time_limit))
     throw InputError(fmt::format("--time-limit {}: more than 0 seconds are needed", r.run.time_limit));
   o.lowering.apply(r.run);
@@ -64,6 +83,10 @@ void add_validate_command(CLI::App& app, int& exit_code) {
           "/both for its plan as hints, one_worker, random_plan")
       ->delimiter(',')
       ->capture_default_str();
+  command
+      ->add_option("--engines", o->request.engines,
+                   "that predict: model, simgrid; default: both where simgrid is part of the build")
+      ->delimiter(',');
   command->add_option("--batch", o->request.run.batch, "samples of a run")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

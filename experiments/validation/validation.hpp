@@ -14,9 +14,9 @@ namespace espalier {
 
 struct ValidationRequest {
   std::vector<std::string> graphs;
-  std::vector<std::string> schedulers;                   ///< see make_contender
-  std::vector<std::string> engines{"model", "simgrid"};  ///< that predict
-  RunRequest run;  ///< batch, lowering, seed; iterations: of each scheduler in all
+  std::vector<std::string> schedulers;  ///< see make_contender
+  std::vector<std::string> engines;     ///< that predict: "model", "simgrid"
+  RunRequest run;                       ///< batch, lowering, seed; iterations: of each scheduler in all
   int blocks = 5;  ///< in each of which every scheduler and the calibration have their turn
   std::string weights;
 };

@@ -69,7 +69,7 @@ const SOURCES = {
   "roofline": "“Roofline” is an estimate from peak rates, without a known error: the order of schedulers is more certain than their times.",
   "given": "“Given” times are those of the graph's file.",
   "fitted": "“Fitted” times come from a model of published measurements; its error is the median on problems that the model had not seen.",
-  "extrapolated": "“Extrapolated” times are those of a measured device, scaled to another one by their peak rates.",
+  "extrapolated": "“Extrapolated” times are those of a measured device scaled to another one by their peak rates, or of a fitted model beyond the shapes that it was made from.",
   "measured here": "“Measured here” times were taken on this machine, under the load of real runs.",
   "measured elsewhere": "“Measured elsewhere” times are those of a profile or of a calibrated machine." };
 

@@ -5,7 +5,7 @@ function showFocus() {
   document.getElementById("focus").replaceChildren(
     el("label", { for: "row-choice" }, "Below: the execution of"),
     el("select", { id: "row-choice", onchange: (e) => choose(c.rows[Number(e.target.value)], false) },
-      c.rows.map((r, i) => el("option", { value: i, selected: r === view.row }, `${r.scheduler}, ${time(r.makespan)}`))));
+      c.rows.map((r, i) => el("option", { value: i, selected: r === view.row }, `${nameIn(c, r)}, ${time(r.makespan)}`))));
 }
 
 function choose(row, scroll = true) {
@@ -32,11 +32,14 @@ function chooseCase(i) {
   showCase();
 }
 
+const counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+
 function showCase() {
   const c = view.c;
   document.getElementById("title").textContent = `${c.graph} on ${c.platform}`;
   document.getElementById("subtitle").textContent = [`${c.tasks} tasks`, c.kinds.map((k) => `${k.count} × ${k.name}`).join(" + "),
-    c.mode, c.batch > 0 ? `batch ${c.batch}` : "", `${c.rows.length} scheduler${c.rows.length === 1 ? "" : "s"}`].filter(Boolean).join(", ");
+    c.mode, c.batch > 0 ? `batch ${c.batch}` : "", counted(new Set(c.rows.map((r) => r.scheduler)).size, "scheduler"),
+    new Set(c.rows.map((r) => r.engine)).size > 1 ? counted(new Set(c.rows.map((r) => r.engine)).size, "engine") : ""].filter(Boolean).join(", ");
   const box = document.getElementById("case-choice");
   box.hidden = data.cases.length < 2;
   box.replaceChildren(el("label", { for: "case" }, "Graph and machine"), el("select", { id: "case", onchange: (e) => chooseCase(Number(e.target.value)) },

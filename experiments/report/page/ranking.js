@@ -27,6 +27,9 @@ function rankBar(row, most) {
   return bar;
 }
 
+// With the engine where there are several.
+const nameIn = (c, row) => c.rows.some((r) => r.engine !== row.engine) ? `${row.scheduler} on ${row.engine}` : row.scheduler;
+
 function showRanking() {
   const c = view.c, best = c.rows[0].makespan;
   const most = Math.min(Math.max(...c.rows.map((r) => r.makespan)), 4 * best) * 1.02;
@@ -61,7 +64,7 @@ function showEngines(c) {
   if (c.differences.length === 0) return null;
   const first = c.differences[0].reference, engines = [...new Set(c.differences.map((d) => d.engine))];
   const find = (scheduler, engine) => c.differences.find((d) => d.scheduler === scheduler && d.engine === engine);
-  const signed = (share) => `${share >= 0 ? "+" : "−"}${percent(Math.abs(share))}`;
+  const signed = (share) => Math.abs(share) < 5e-4 ? "0 %" : `${share > 0 ? "+" : "−"}${percent(Math.abs(share))}`;
   const head = el("tr", {}, [el("th", { scope: "col" }, "Scheduler"), el("th", { scope: "col" }, first),
     ...engines.flatMap((e) => [el("th", { scope: "col" }, e), el("th", { scope: "col" }, `against ${first}`)])]);
   const rows = c.rows.filter((r) => r.engine === first).map((r) => el("tr", {}, [el("td", {}, breakable(r.scheduler)), el("td", {}, time(r.makespan)),
@@ -115,7 +118,7 @@ function showLost() {
     const t = times(r), total = t.reduce((a, v) => a + v, 0) || 1;
     const parts = [["busy", "computing", t[0] / total], ...CAUSES.map(([name, text], i) => [name, text, t[i + 1] / total])];
     const label = parts.filter((p) => p[2] > 0).map((p) => `${p[1]} ${percent(p[2])}`).join(", ");
-    rows.append(el("div", { class: "label" }, breakable(r.scheduler)), stackBar(parts, `${r.scheduler}: ${label}`));
+    rows.append(el("div", { class: "label" }, breakable(nameIn(c, r))), stackBar(parts, `${nameIn(c, r)}: ${label}`));
   }
   show("lost", el("div", { class: "tools" }, [el("label", { for: "lost-kind" }, "Time of"), pick]), legend, rows,
     el("p", { class: "note" }, "Each bar is the whole time of the workers. The gap before a task is cut at the times at which it was ready, had room, and had its data. " +
