@@ -15,6 +15,9 @@ namespace espalier::starpu {
 namespace {
 
 constexpr double kPatience = 1;  ///< seconds for which a policy may keep ready tasks while nothing runs
+/// A worker to which the policy had nothing to give asks again when something has happened, or after this
+/// many seconds: an idle one that asks all the time keeps the lock from those that work.
+constexpr double kAskAgain = 20e-6;
 
 class OnlineDriver final : public TaskDriver, private RuntimeView {
  public:
@@ -32,21 +35,23 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
     tasks_.assign(problem_.graph.task_count(), nullptr);
     ends_.assign(problem_.platform.workers.size(), -1);
     held_.assign(problem_.platform.workers.size(), {});
+    idle_ = std::vector<Idle>(problem_.platform.workers.size());
+    changes_ = 0;
     error_ = nullptr;
     failed_ = false;
     running_ = available_ = 0;
     ready_ = 0;
-    origin_ = last_event_ = seconds_now();
+    origin_ = last_event_ = clock_ = seconds_now();
     policy_->begin(problem_, *this);
-    origin_ = last_event_ = seconds_now();
+    origin_ = last_event_ = clock_ = seconds_now();
   }
 
   WorkerId push(starpu_task* task, TaskId id) override {
-    const std::lock_guard lock(mutex_);
     starpu_push_task_end(task);
+    const std::lock_guard lock(mutex_);
+    something_happens();
     tasks_[id] = task;
     ++available_;
-    last_event_ = seconds_now();
     guarded([&] { policy_->ready(id); });
     ready_.store(available_);
     return kNoWorker;
@@ -54,27 +59,32 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
 
   starpu_task* pop(unsigned worker) override {
     if (ready_.load() == 0 || worker >= ends_.size()) return nullptr;
+    Idle& idle = idle_[worker];
+    if (idle.asked && idle.changes == changes_.load(std::memory_order_acquire) && seconds_now() < idle.again)
+      return nullptr;
     const std::lock_guard lock(mutex_);
     if (available_ == 0) return nullptr;
+    clock_ = seconds_now();
     TaskId id = kNoTask;
     if (!failed_) {
       guarded([&] { id = policy_->pick(static_cast<WorkerId>(worker)); });
       if (id != kNoTask && (id >= tasks_.size() || tasks_[id] == nullptr)) {
         fail(fmt::format("policy {} gave out task {}, which is not ready", name_, id));
-      } else if (id == kNoTask && !failed_ && running_ == 0 && seconds_now() - last_event_ > kPatience) {
+      } else if (id == kNoTask && !failed_ && running_ == 0 && clock_ - last_event_ > kPatience) {
         fail(fmt::format("policy {} keeps back {} ready tasks while nothing runs", name_, available_));
       }
     }
     if (failed_) id = any_ready();
+    idle = {id == kNoTask, changes_.load(std::memory_order_relaxed), clock_ + kAskAgain};
     return id == kNoTask ? nullptr : give_out(id, worker);
   }
 
   void done(TaskId id, unsigned worker) override {
     if (worker >= ends_.size()) return;
     const std::lock_guard lock(mutex_);
+    something_happens();
     take_back(id, worker);
     --running_;
-    last_event_ = seconds_now();
     guarded([&] { policy_->done(id, static_cast<WorkerId>(worker)); });
   }
 
@@ -83,7 +93,15 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   std::string name() const override { return name_; }
 
  private:
-  double now() const override { return seconds_now() - origin_; }
+  /// What a worker knows of its last question; touched by its own thread only.
+  struct alignas(128) Idle {
+    bool asked = false;  ///< in vain
+    std::uint32_t changes = 0;
+    double again = 0;
+  };
+
+  /// The time at which the policy was called: one instant for all that it asks meanwhile.
+  double now() const override { return clock_ - origin_; }
   double expected_free(WorkerId worker) const override { return std::max(ends_[worker], now()); }
   bool is_valid(DataId d, MemoryId memory) const override {
     return data_ != nullptr ? data_->is_valid(d, memory) : memory == STARPU_MAIN_RAM;
@@ -95,6 +113,10 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
     if (data_ != nullptr && tasks_[task] != nullptr) data_->prefetch(task, tasks_[task], memory);
   }
 
+  void something_happens() {
+    changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    last_event_ = clock_ = seconds_now();
+  }
   template <class F>
   void guarded(F&& call) noexcept {
     if (failed_) return;
@@ -140,9 +162,11 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   std::vector<starpu_task*> tasks_;  ///< ready and not given out, by task
   std::vector<double> ends_;         ///< expected end of what a worker holds; -1: nothing
   std::vector<std::vector<std::pair<TaskId, double>>> held_;  ///< by worker: given out and not ended
+  std::vector<Idle> idle_;                                    ///< by worker
   std::atomic<std::size_t> ready_{0};
+  std::atomic<std::uint32_t> changes_{0};  ///< tasks that became ready or ended
   std::size_t available_ = 0, running_ = 0;
-  double origin_ = 0, last_event_ = 0;
+  double origin_ = 0, last_event_ = 0, clock_ = 0;
   bool failed_ = false;
   std::exception_ptr error_;
 };
