@@ -81,7 +81,11 @@ starpu_task* pop(unsigned /*context*/) {
     asking[worker].now.store(false, std::memory_order_release);
     if (task != nullptr) return task;
   }
-  return common().pop(worker);
+  starpu_task* task = common().pop(worker);
+  // a worker that polls with nothing to do leaves its core to whoever submits, or to another worker's thread
+  if constexpr (!kWorkersSleep)
+    if (task == nullptr) let_others_run();
+  return task;
 }
 
 void after(starpu_task* task, unsigned /*context*/) {
