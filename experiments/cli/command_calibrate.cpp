@@ -5,6 +5,7 @@
 #include "experiments/calibrate/kernel_times.hpp"
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/run/local_problem.hpp"
 #include "experiments/run/lowering_arguments.hpp"
 #include "experiments/workloads/graph_source.hpp"
@@ -183,16 +184,18 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
   o->lowering.add_to(*command);
   command->add_option("--batch", o->batch, "samples of a run")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("--seed", o->seed, "of random inputs and weights")->capture_default_str();
+      ->transform(whole_number(1, kMostBatch));
+  command->add_option("--seed", o->seed, "of random inputs and weights")
+      ->capture_default_str()
+      ->transform(seed_number());
   command->add_option("--error", o->error, "per cent of the total time within which to measure")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->transform(positive_number(100));
   command
       ->add_option(
           "--seconds", o->seconds,
           "at most, for each network's tasks, and again for its kernels; default: 60, with --quick 10")
-      ->check(CLI::PositiveNumber);
+      ->transform(positive_number(kMostSeconds));
   command->add_flag("--from-starpu", o->from_starpu,
                     "take over what StarPU's history models have collected, and measure only the rest");
   command->add_flag("--quick", o->quick, "fewer repetitions: under a minute");

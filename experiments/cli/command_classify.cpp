@@ -6,6 +6,7 @@
 #include "experiments/classify/labels.hpp"
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/cli/output_file.hpp"
 #include "experiments/cli/progress_bar.hpp"
 #include "experiments/cli/starpu_policy.hpp"
@@ -56,15 +57,8 @@ void print_summary(const ClassifySummary& s) {
 }
 
 int classify(const Options& o) {
-  if (o.top < 1) throw InputError(fmt::format("--top {}: at least 1 is needed", o.top));
-  if (!(o.reject >= 0 && o.reject <= 1))
-    throw InputError(fmt::format("--reject {}: a probability from 0 to 1 is needed", o.reject));
   if (!o.group_by.empty() && o.group_by != "folder")
     throw InputError(fmt::format("--group-by {}: only folder is served", o.group_by));
-  if (o.micro_batch < 0 || o.micro_batch > 4096)
-    throw InputError(
-        fmt::format("--micro-batch {}: 1 to 4096 is needed, 0 lets it be chosen", o.micro_batch));
-  if (o.max_pixels < 1) throw InputError(fmt::format("--max-pixels {}: at least 1 is needed", o.max_pixels));
   if (o.names.empty() == false && o.labels.empty()) throw InputError("--names needs --labels");
   const ImageList list = find_images(o.images);
   const Classifier classifier = load(o);
@@ -127,9 +121,12 @@ void add_classify_command(CLI::App& app, int& exit_code) {
                    "names of the classes: one a line, a JSON list, or a JSON object by index")
       ->type_name("FILE");
   command->add_option("--names", o->names, "a JSON object from label to the name to show")->type_name("FILE");
-  command->add_option("--top", o->top, "how many classes to show")->capture_default_str();
+  command->add_option("--top", o->top, "how many classes to show")
+      ->capture_default_str()
+      ->transform(whole_number(1, 1'000'000));
   command->add_option("--reject", o->reject, "answer \"unknown\" under this probability")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->transform(number(0, 1));
   command->add_option("--group-by", o->group_by, "folder: average the photographs of each folder")
       ->type_name("folder");
   command
@@ -137,7 +134,9 @@ void add_classify_command(CLI::App& app, int& exit_code) {
                    "imagenet, plantnet300k or a YAML file; default: what the network expects")
       ->type_name("NAME|FILE");
   command->add_flag("--exif-orientation", o->exif, "turn photographs as their EXIF orientation says");
-  command->add_option("--max-pixels", o->max_pixels, "refuse larger images")->capture_default_str();
+  command->add_option("--max-pixels", o->max_pixels, "refuse larger images")
+      ->capture_default_str()
+      ->transform(whole_number(1, kMostPixels));
   command->add_option("--format", o->format, "text, csv or jsonl")->capture_default_str();
   command->add_flag_callback(
       "--json", [o] { o->format = "jsonl"; }, "same as --format jsonl");
@@ -147,8 +146,11 @@ void add_classify_command(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->type_name("starpu:NAME");
   command->add_option("--micro-batch", o->micro_batch, "images that one task works on; 0: chosen")
-      ->capture_default_str();
-  command->add_option("--cores", o->cores, "workers; 0: every core")->capture_default_str();
+      ->capture_default_str()
+      ->transform(whole_number(0, 4096));
+  command->add_option("--cores", o->cores, "workers; 0: every core")
+      ->capture_default_str()
+      ->transform(whole_number(0, kMostCores));
   command->add_flag("--bf16", o->bf16, "compute in bfloat16 where the processor does");
   command->add_flag("--quiet", o->quiet, "no progress and no summary on standard error");
   command->footer(

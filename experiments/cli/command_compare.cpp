@@ -8,6 +8,7 @@
 
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/compare/comparison.hpp"
 #include "experiments/report/report.hpp"
 #include "experiments/workloads/platform_choice.hpp"
@@ -110,16 +111,10 @@ std::string command_of(const CompareOptions& o) {
 void read_real(const std::string& text, std::map<std::string, double>& real) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos) {
-    std::size_t used = 0;
-    double seconds = 0;
-    try {
-      seconds = std::stod(text.substr(equals + 1), &used);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (used == 0 || used != text.size() - equals - 1 || !(seconds > 0))
-      throw InputError(fmt::format("--real {}: SCHEDULER=SECONDS is needed, with more than 0 seconds", text));
-    real[text.substr(0, equals)] = seconds;
+    std::string seconds = text.substr(equals + 1);
+    if (const std::string refusal = positive_number(kMostSeconds)(seconds); !refusal.empty())
+      throw InputError(fmt::format("--real {}: SCHEDULER=SECONDS is needed: {}", text, refusal));
+    real[text.substr(0, equals)] = std::stod(seconds);
     return;
   }
   const auto json = nlohmann::json::parse(read_file(text), nullptr, false);

@@ -4,6 +4,7 @@
 
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/cli/progress_bar.hpp"
 #include "experiments/cli/starpu_policy.hpp"
 #include "experiments/conformance/starpu_executor.hpp"
@@ -90,7 +91,9 @@ void add_conformance_command(CLI::App& app, int& exit_code) {
   command->add_option("--scheduler", o->scheduler, "one of StarPU's policies")
       ->capture_default_str()
       ->type_name("starpu:NAME");
-  command->add_option("--cores", o->cores, "workers; 0: every core")->capture_default_str();
+  command->add_option("--cores", o->cores, "workers; 0: every core")
+      ->capture_default_str()
+      ->transform(whole_number(0, kMostCores));
   command->add_flag("--json", o->json, "print JSON");
   command->footer(
       "Examples:\n"

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "experiments/cli/command_list.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/fit_costs/fit_report.hpp"
 #include "graphs/base/error.hpp"
 #include "graphs/base/file_io.hpp"
@@ -18,9 +19,8 @@ struct FitCostsOptions {
 };
 
 void run_fit_costs(const FitCostsOptions& o) {
-  if (o.folds < 0 || o.folds == 1)
+  if (o.folds == 1)
     throw InputError(fmt::format("--folds {}: 0 (each problem in turn) or at least 2 are accepted", o.folds));
-  if (o.worst < 0) throw InputError(fmt::format("--worst {}: 0 or more is accepted", o.worst));
   const fitted::Measurements data = fitted::read_measurements(o.data);
   const FitReport report = o.evaluate.empty()
                                ? cross_validation_report(data, o.folds)
@@ -44,8 +44,11 @@ void add_fit_costs_command(CLI::App& app, int&) {
   command->add_option("--evaluate", o->evaluate, "test on these files instead of cross-validating");
   command
       ->add_option("--folds", o->folds, "parts of the cross-validation; 0: each problem is held out in turn")
-      ->capture_default_str();
-  command->add_option("--worst", o->worst, "predictions listed of each kernel")->capture_default_str();
+      ->capture_default_str()
+      ->transform(whole_number(0, 1'000'000));
+  command->add_option("--worst", o->worst, "predictions listed of each kernel")
+      ->capture_default_str()
+      ->transform(whole_number(0, 1'000'000));
   command->add_flag("--json", o->json, "print JSON");
   command->footer(
       "The header says what a file holds: convolutions, matrix products, recurrent layers (columns of the\n"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/cli/command_list.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/workloads/graph_source.hpp"
 #include "experiments/workloads/inspect.hpp"
 #include "graphs/base/error.hpp"
@@ -130,15 +131,15 @@ void add_inspect_command(CLI::App& app, int&) {
   command->add_option("--weights", o->parameters.weights,
                       "safetensors or PyTorch checkpoint of a named network");
   command->add_option("--batch", o->batch, "images in a batch")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->transform(whole_number(1, kMostBatch))
       ->capture_default_str();
   command->add_flag("--optimised,--optimized", o->optimised, "the graph as the passes leave it");
   command->add_flag("--json", o->json, "print JSON");
   command->add_option("--peak-gflops", o->peak_gflops, "of the roofline, Gflop/s")
-      ->check(CLI::PositiveNumber)
+      ->transform(positive_number(1e12))
       ->capture_default_str();
   command->add_option("--bandwidth-gb", o->bandwidth_gb, "of the roofline, GB/s")
-      ->check(CLI::PositiveNumber)
+      ->transform(positive_number(1e12))
       ->capture_default_str();
   command->footer(
       "Examples:\n  espalier inspect resnet50 --batch 16\n  espalier inspect model.onnx --optimised --json");

@@ -7,6 +7,7 @@
 
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/run/lowering_arguments.hpp"
 #include "experiments/workloads/graph_source.hpp"
 #include "graphs/base/error.hpp"
@@ -223,26 +224,29 @@ void add_run_command(CLI::App& app, int& exit_code) {
                       "take of the plan the allocation, the order, or both as hints; else it is strict");
   command->add_option("--save-plan", o->save_plan, "write the plan that was carried out");
   command->add_option("--time-limit", o->time_limit, "seconds that a searching scheduler may take")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->transform(positive_number(kMostSeconds));
   command->add_flag("--predict", o->predict,
                     "the model engine's makespan beside StarPU's eager, lws, dmda, ...");
   command->add_flag("--recalibrate", o->recalibrate, "measure the tasks' times even where they are known");
   command->add_option("--engine", o->engine, "starpu")->capture_default_str();
   command->add_option("--batch", o->batch, "samples of an iteration; default: that of the inputs, else 1")
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, kMostBatch));
   command->add_option("--iterations", o->iterations, "measured runs")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, kMostRuns));
   command->add_option("--warmup", o->warmup, "runs before these")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->transform(whole_number(0, kMostRuns));
   command->add_option(
       "--input", o->inputs,
       "[NAME=]FILE.npy; what is left out is drawn at random; a named network takes images as [N, H, W, 3] or "
       "[N, 3, H, W]");
   command->add_option("--output", o->outputs, "[NAME=]FILE.npy to write");
   command->add_option("--trace", o->trace, "file for the run's events, to be opened in Perfetto");
-  command->add_option("--seed", o->seed, "of random inputs and weights")->capture_default_str();
+  command->add_option("--seed", o->seed, "of random inputs and weights")
+      ->capture_default_str()
+      ->transform(seed_number());
   command->add_flag("--json", o->json, "print JSON");
   command->callback([o, &exit_code] { execute(*o, exit_code); });
 }

@@ -3,6 +3,7 @@
 
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/simulate/engines.hpp"
 #include "experiments/simulate/problem_options.hpp"
 #include "graphs/base/error.hpp"
@@ -47,8 +48,6 @@ void run_simulate(const SimulateOptions& o) {
   require_simulating_engine(o.engine);
   if (o.engine != "model" && (o.noise != 0 || o.no_contention || o.no_prefetch))
     throw InputError("--noise, --no-contention and --no-prefetch go with --engine model");
-  if (!(o.noise >= 0 && o.noise <= 10))
-    throw InputError(fmt::format("--noise {}: 0 .. 10 is accepted", o.noise));
   const LoadedProblem loaded = load_problem(o.problem);
   for (const std::string& w : loaded.warnings) fmt::print(stderr, "espalier: warning: {}\n", w);
   const SchedulingProblem problem = loaded.problem();
@@ -76,7 +75,8 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--trace", o->trace, "write a trace that Perfetto opens");
   command->add_option("--noise", o->noise, "relative standard deviation of task times")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->transform(number(0, 10));
   command->add_flag("--no-contention", o->no_contention, "each transfer has its route alone");
   command->add_flag("--no-prefetch", o->no_prefetch, "data move only when a worker turns to the task");
   command->add_flag("--json", o->json, "print JSON");

@@ -7,6 +7,7 @@
 
 #include "experiments/cli/command_list.hpp"
 #include "experiments/cli/interrupt.hpp"
+#include "experiments/cli/number.hpp"
 #include "experiments/run/lowering_arguments.hpp"
 #include "experiments/simulate/engines.hpp"
 #include "experiments/validation/validation.hpp"
@@ -89,20 +90,22 @@ void add_validate_command(CLI::App& app, int& exit_code) {
       ->delimiter(',');
   command->add_option("--batch", o->request.run.batch, "samples of a run")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, kMostBatch));
   o->lowering.add_to(*command);
   command->add_option("--iterations", o->request.run.iterations, "measured runs of each scheduler")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, kMostRuns));
   command
       ->add_option("--rounds", o->request.blocks, "turns that calibration and each scheduler take for them")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, kMostRuns));
   command
       ->add_option("--time-limit", o->request.run.time_limit, "seconds that a searching scheduler may take")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->transform(positive_number(kMostSeconds));
   command->add_option("--seed", o->request.run.seed, "of random inputs, weights and random_plan")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->transform(seed_number());
   command->add_option("--out", o->out, "write the result as JSON");
   command->add_flag("--json", o->json, "print JSON");
   command->callback([o, &exit_code] { execute(*o, exit_code); });

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fmt/format.h>
+#include <string>
 #include <system_error>
 
 #include "experiments/cli/command_list.hpp"
@@ -20,6 +21,13 @@ void require_known_command(const CLI::App& app, int argc, char** argv) {
   throw espalier::InputError(fmt::format("{} is no command; commands are {}", argv[1], known));
 }
 
+/// "--batch: 0: a whole number ..." as all messages have it.
+std::string refusal(const CLI::ValidationError& error) {
+  std::string text = error.what();
+  if (const std::size_t colon = text.find(": "); colon != std::string::npos) text.erase(colon, 1);
+  return text;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -33,6 +41,9 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     espalier::flush_or_fail(stdout, "standard output");
     return exit_code;
+  } catch (const CLI::ValidationError& e) {
+    fmt::print(stderr, "espalier: {}\n", refusal(e));
+    return espalier::kWrongInput;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? espalier::kDone : espalier::kWrongInput;
   } catch (const espalier::InputError& e) {

@@ -2,22 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "experiments/cli/number.hpp"
 #include "graphs/base/error.hpp"
 
 namespace espalier {
 namespace {
 
 std::int64_t positive(const std::string& text, const std::string& what) {
-  std::size_t used = 0;
-  std::int64_t value = 0;
-  try {
-    value = std::stoll(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used != text.size() || value < 1)
-    throw InputError(fmt::format("{} {}: a whole number of at least 1 is needed", what, text));
-  return value;
+  std::string decimal = text;
+  if (const std::string refusal = whole_number(1, kMostBatch)(decimal); !refusal.empty())
+    throw InputError(fmt::format("{} {}", what, refusal));
+  return std::stoll(decimal);
 }
 
 }  // namespace
@@ -27,11 +22,12 @@ void LoweringArguments::add_to(CLI::App& command) {
       "--weights", weights,
       "safetensors or PyTorch checkpoint of a named network; default: random ones of the seed");
   command.add_option("--micro-batch", micro_batch, "samples of a task, or auto")->capture_default_str();
-  command.add_option("--cores", cores, "workers; default: every core")->check(CLI::PositiveNumber);
+  command.add_option("--cores", cores, "workers; default: every core")
+      ->transform(whole_number(1, kMostCores));
   command.add_option("--dim", dims, "NAME=EXTENT of a symbolic dimension");
   command.add_option("--task-ms", task_ms, "how long a task should take, milliseconds; 0: chosen")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->transform(number(0, 1e6));
   command.add_flag("--bf16", bf16, "allow bfloat16 arithmetic");
 }
 

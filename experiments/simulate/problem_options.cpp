@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "experiments/cli/number.hpp"
 #include "experiments/run/local_problem.hpp"
 #include "experiments/workloads/graph_source.hpp"
 #include "experiments/workloads/layer_stages.hpp"
@@ -10,6 +11,7 @@
 #include "graphs/base/error.hpp"
 #include "layers/layer_list.hpp"
 #include "runtime/perfmodel/fitted/all_reduce_costs.hpp"
+#include "runtime/task_graph/network_tasks.hpp"
 
 namespace espalier {
 
@@ -30,26 +32,32 @@ void ProblemOptions::add_to(CLI::App& command, bool with_platform) {
 
 void ProblemOptions::add_common_to(CLI::App& command) {
   command.add_option("--mode", mode, "inference or training");
-  command.add_option("--batch", batch, "samples of one execution");
+  command.add_option("--batch", batch, "samples of one execution")->transform(whole_number(1, kLargestBatch));
   command.add_option("--micro-batches", micro_batches, "the batch is cut into so many")
-      ->capture_default_str();
-  command.add_option(
-      "--replicas", replicas,
-      "training: copies of the gradients that micro-batches add to (0: one for each, 16 at most)");
+      ->capture_default_str()
+      ->transform(whole_number(1, kLargestBatch));
+  command
+      .add_option("--replicas", replicas,
+                  "training: copies of the gradients that micro-batches add to (0: one for each, 16 at most)")
+      ->transform(whole_number(0, 1024));
   command
       .add_option(
           "--gradients", gradients,
           "training: how copies of the gradients are added up: tree, all-reduce, or auto (all-reduce where "
           "the platform's collectives were measured)")
       ->capture_default_str();
-  command.add_option("--split", split, "parts of the output channels of convolution and dense layers");
+  command.add_option("--split", split, "parts of the output channels of convolution and dense layers")
+      ->transform(whole_number(1, kMostSplit));
   command.add_option("--costs", costs, std::string(CostChoice::kHelp));
   command.add_option(
       "--model-parallel", model_parallel,
       "layers: the layers are cut into contiguous stages of equal time, one for each accelerator");
-  command.add_option("--seed", seed, "of every random choice")->capture_default_str();
+  command.add_option("--seed", seed, "of every random choice")
+      ->capture_default_str()
+      ->transform(seed_number());
   command.add_option("--time-limit", time_limit, "seconds that a searching scheduler may take")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->transform(positive_number(kMostSeconds));
 }
 
 void ProblemOptions::add_for_run_to(CLI::App& command) {

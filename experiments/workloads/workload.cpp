@@ -51,11 +51,11 @@ NetworkUnits inference_units(const Graph& network, const LayerTable& layers, std
 }
 
 TaskGraph network_graph(const std::string& name, const WorkloadOptions& options) {
-  constexpr std::int64_t most = 1'000'000;
   const LayerTable& layers = all_layers();
   const NetworkSource source = load_network(name, layers);
   const std::int64_t batch = std::max<std::int64_t>(1, options.batch);
-  if (batch > most) throw InputError(fmt::format("--batch {}: at most {} is accepted", batch, most));
+  if (batch > kLargestBatch)
+    throw InputError(fmt::format("--batch {}: at most {} is accepted", batch, kLargestBatch));
   if (options.micro_batches > batch)
     throw InputError(fmt::format("{} micro-batches of a batch of {}: at most as many as there are samples",
                                  options.micro_batches, batch));

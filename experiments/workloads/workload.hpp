@@ -12,6 +12,9 @@
 
 namespace espalier {
 
+/// Samples of a batch; task graphs of larger ones say nothing new.
+constexpr std::int64_t kLargestBatch = 1'000'000;
+
 /// How a GRAPH of the command line becomes tasks.
 struct WorkloadOptions {
   std::optional<bool> training;    ///< not set: profiles with backward times train, networks infer

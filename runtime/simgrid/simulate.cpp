@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kSecondsAtLeast = 300, kSecondsPerTask = 0.1;
+constexpr double kSecondsAtLeast = 300, kSecondsPerTask = 0.1, kMostSeconds = 1e8;
 
 /// What decides on machine, policy or output of StarPU and would win over what the job says.
 std::vector<std::string> unwanted_variables() {
@@ -70,8 +70,11 @@ double timeout_of(const SimulateOptions& options, std::size_t tasks) {
   if (const char* text = std::getenv("ESPALIER_SIMGRID_TIMEOUT"); text != nullptr && *text != '\0') {
     char* end = nullptr;
     const double seconds = std::strtod(text, &end);
-    if (*end != '\0' || !(seconds > 0))
-      throw InputError(fmt::format("ESPALIER_SIMGRID_TIMEOUT={}: a number of seconds is needed", text));
+    if (*end != '\0' || !(seconds > 0 && seconds <= kMostSeconds))
+      throw InputError(
+          fmt::format("ESPALIER_SIMGRID_TIMEOUT={}: a number of seconds of more than 0, at most {}, "
+                      "is needed",
+                      text, kMostSeconds));
     return seconds;
   }
   return kSecondsAtLeast + kSecondsPerTask * static_cast<double>(tasks);

@@ -14,7 +14,6 @@ namespace espalier {
 namespace {
 
 constexpr int kMostReplicas = 16;
-constexpr int kMostSplit = 64;
 constexpr std::int64_t kTokenBytes = 4;
 
 bool one_of(std::string_view op, std::initializer_list<std::string_view> set) {

@@ -17,6 +17,9 @@ struct NetworkUnits {
   double samples = 1;                ///< of the batch
 };
 
+/// Of a layer's output channels.
+constexpr int kMostSplit = 64;
+
 struct NetworkTaskOptions {
   bool training = false;
   /// Copies of the parameters' gradients, among which micro-batches take turns (data parallelism); they are
@@ -26,7 +29,8 @@ struct NetworkTaskOptions {
   /// time includes its communication: the task reads a few bytes of each copy, written with it, not the copy.
   /// Else in a tree of gradient_sum tasks, whose data the links carry.
   bool all_reduce = false;
-  /// Parts that the output channels of convolution and dense layers are split into (model parallelism).
+  /// Parts that the output channels of convolution and dense layers are split into (model parallelism),
+  /// kMostSplit at most.
   int split = 1;
 };
 
