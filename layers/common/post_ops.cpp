@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "graphs/base/error.hpp"
-#include "layers/common/element.hpp"
+#include "layers/common/dtype_dispatch.hpp"
 
 namespace espalier {
 namespace {
@@ -91,8 +91,9 @@ double ReferencePostOps::operand(const Step& step, std::int64_t flat,
     flat /= output_[axis];
   }
   const void* data = arguments.inputs[step.op.input_index];
-  return with_float_type(step.dtype, [&]<class T>() {
-    return static_cast<double>(load_element(static_cast<const T*>(data)[offset]));
+  return dispatch(Floats{}, step.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    return static_cast<double>(static_cast<const T*>(data)[offset]);
   });
 }
 

@@ -1,6 +1,6 @@
 #include "layers/conv2d/conv_reference.hpp"
 
-#include "layers/common/element.hpp"
+#include "layers/common/dtype_dispatch.hpp"
 #include "layers/common/post_ops.hpp"
 #include "layers/conv2d/conv_shape.hpp"
 
@@ -48,9 +48,9 @@ class ReferenceConv final : public Kernel {
       for (std::int64_t p = 0; p < points; ++p)
         for (std::int64_t m = 0; m < shape_.filters; ++m) {
           const std::int64_t flat = (n * points + p) * shape_.filters + m;
-          double sum = bias != nullptr ? load_element(bias[m]) : 0.0;
+          double sum = bias != nullptr ? static_cast<double>(bias[m]) : 0.0;
           sum += taps(x + n * shape_.window.in_points() * shape_.channels, weight, p, m);
-          y[flat] = store_element<T>(post_ops_.apply(sum, flat, a));
+          y[flat] = static_cast<T>(post_ops_.apply(sum, flat, a));
         }
   }
 
@@ -70,8 +70,8 @@ class ReferenceConv final : public Kernel {
       for (std::int64_t c = 0; c < depth; ++c) {
         const std::int64_t channel = group * depth + c;
         const std::int64_t row = transposed ? channel * per_group + m % per_group : m * depth + c;
-        sum += static_cast<double>(load_element(x[at * shape_.channels + channel])) *
-               static_cast<double>(load_element(weight[row * taps + k]));
+        sum += static_cast<double>(x[at * shape_.channels + channel]) *
+               static_cast<double>(weight[row * taps + k]);
       }
     }
     return sum;
@@ -84,7 +84,8 @@ class ReferenceConv final : public Kernel {
 
 template <bool transposed>
 std::unique_ptr<Kernel> prepare(const NodeView& view) {
-  return with_float_type(view.inputs[0]->dtype, [&]<class T>() -> std::unique_ptr<Kernel> {
+  return dispatch(Floats{}, view.inputs[0]->dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
+    using T = typename decltype(tag)::type;
     return std::make_unique<ReferenceConv<T, transposed>>(
         transposed ? conv_transpose_shape(view) : conv_shape(view), view.has_input(2),
         ReferencePostOps(view));

@@ -1,11 +1,13 @@
 #include "layers/dense/dense_reference.hpp"
 
-#include "layers/common/element.hpp"
+#include "layers/common/dtype_dispatch.hpp"
 #include "layers/common/post_ops.hpp"
 #include "layers/dense/dense_shape.hpp"
 
 namespace espalier {
 namespace {
+
+using Served = decltype(join(Floats{}, Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>{}));
 
 /// What sums are kept in: double, or the unsigned type of an integer so that overflow wraps.
 template <class T>
@@ -48,7 +50,7 @@ class ReferenceDense final : public Kernel {
   Sum dot(const T* a, const T* b) const {
     Sum sum = 0;
     for (std::int64_t k = 0; k < d_.k; ++k)
-      sum += static_cast<Sum>(load_element(a[k * d_.a_k])) * static_cast<Sum>(load_element(b[k * d_.b_k]));
+      sum += static_cast<Sum>(a[k * d_.a_k]) * static_cast<Sum>(b[k * d_.b_k]);
     return sum;
   }
 
@@ -65,8 +67,8 @@ class ReferenceDense final : public Kernel {
       y[flat] = static_cast<T>(sum);
     } else {
       sum *= d_.alpha;
-      if (c != nullptr) sum += d_.beta * static_cast<double>(load_element(*c));
-      y[flat] = store_element<T>(post_ops_.apply(sum, flat, arguments));
+      if (c != nullptr) sum += d_.beta * static_cast<double>(*c);
+      y[flat] = static_cast<T>(post_ops_.apply(sum, flat, arguments));
     }
   }
 
@@ -83,21 +85,10 @@ std::string dense_reference_refuses(const NodeView& view, const KernelOptions&) 
 }
 
 std::unique_ptr<Kernel> prepare_dense_reference(const NodeView& view, PrepareContext&) {
-  const auto make = [&]<class T>() -> std::unique_ptr<Kernel> {
+  return dispatch(Served{}, view.inputs[0]->dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
+    using T = typename decltype(tag)::type;
     return std::make_unique<ReferenceDense<T>>(dense_shape(view), ReferencePostOps(view));
-  };
-  switch (view.inputs[0]->dtype) {
-    case DType::i32:
-      return make.operator()<std::int32_t>();
-    case DType::i64:
-      return make.operator()<std::int64_t>();
-    case DType::u32:
-      return make.operator()<std::uint32_t>();
-    case DType::u64:
-      return make.operator()<std::uint64_t>();
-    default:
-      return with_float_type(view.inputs[0]->dtype, make);
-  }
+  });
 }
 
 }  // namespace espalier

@@ -3,11 +3,13 @@
 #include <cmath>
 #include <limits>
 
-#include "layers/common/element.hpp"
+#include "layers/common/dtype_dispatch.hpp"
 #include "layers/pool/pool_shape.hpp"
 
 namespace espalier {
 namespace {
+
+using Served = decltype(join(Floats{}, Types<std::int8_t, std::uint8_t>{}));
 
 /// Calls f(d, h, w) for the points of the window at output `o` that lie in the input, in row-major order.
 template <class F>
@@ -30,7 +32,7 @@ T lowest_element() {
   if constexpr (std::is_integral_v<T>)
     return std::numeric_limits<T>::lowest();
   else
-    return store_element<T>(-std::numeric_limits<double>::infinity());
+    return static_cast<T>(-std::numeric_limits<double>::infinity());
 }
 
 template <class T>
@@ -63,12 +65,12 @@ class ReferencePool final : public Kernel {
     double sum = 0;
     if constexpr (!std::is_integral_v<T>) {
       for_each_point(s_.window, o, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
-        const double v = load_element(at(x, n, d, h, w, c));
+        const auto v = static_cast<double>(at(x, n, d, h, w, c));
         sum += s_.kind == PoolKind::average ? v : std::pow(std::abs(v), static_cast<double>(s_.p));
       });
     }
-    if (s_.kind == PoolKind::average) return store_element<T>(sum / static_cast<double>(s_.divisor(o)));
-    return store_element<T>(std::pow(sum, 1 / static_cast<double>(s_.p)));
+    if (s_.kind == PoolKind::average) return static_cast<T>(sum / static_cast<double>(s_.divisor(o)));
+    return static_cast<T>(std::pow(sum, 1 / static_cast<double>(s_.p)));
   }
 
   T maximum(const T* x, std::int64_t n, const Extents3& o, std::int64_t c, std::int64_t* index) const {
@@ -77,7 +79,7 @@ class ReferencePool final : public Kernel {
     std::int64_t where = -1;
     for_each_point(s_.window, o, [&](std::int64_t d, std::int64_t h, std::int64_t w) {
       const T v = at(x, n, d, h, w, c);
-      if (where >= 0 && !(load_element(v) > load_element(best))) return;
+      if (where >= 0 && !(static_cast<Compute<T>>(v) > static_cast<Compute<T>>(best))) return;
       best = v;
       where = s_.column_major ? (w * in[1] + h) * in[0] + d : (d * in[1] + h) * in[2] + w;
     });
@@ -95,17 +97,10 @@ std::string pool_reference_refuses(const NodeView&, const KernelOptions&) {
 }
 
 std::unique_ptr<Kernel> prepare_pool_reference(const NodeView& view, PrepareContext&) {
-  const auto make = [&]<class T>() -> std::unique_ptr<Kernel> {
+  return dispatch(Served{}, view.inputs[0]->dtype, [&](auto tag) -> std::unique_ptr<Kernel> {
+    using T = typename decltype(tag)::type;
     return std::make_unique<ReferencePool<T>>(pool_shape(view));
-  };
-  switch (view.inputs[0]->dtype) {
-    case DType::i8:
-      return make.operator()<std::int8_t>();
-    case DType::u8:
-      return make.operator()<std::uint8_t>();
-    default:
-      return with_float_type(view.inputs[0]->dtype, make);
-  }
+  });
 }
 
 }  // namespace espalier
