@@ -29,12 +29,13 @@ MicroBatches cut_with(const Graph& network, const LayerTable& layers, const RunR
   const bool chosen = request.micro_batch == 0;
   const std::int64_t first =
       chosen ? choose_micro_batch(batch, workers, weight_bytes(network)) : request.micro_batch;
-  MicroBatches cut = cut_batch(network, layers, binding, batch, first);
+  const BatchCut where = find_cut(network, layers, binding, batch);
+  MicroBatches cut = cut_batch(network, layers, binding, batch, first, where);
   if (!chosen || cut.units.size() <= workers) return cut;
   double seconds = 0;
   for (const double s : estimate_node_seconds(*cut.variants[0].graph, layers, first, {})) seconds += s;
   const std::int64_t larger = enlarged(first, seconds, batch, workers);
-  return larger > first ? cut_batch(network, layers, binding, batch, larger) : std::move(cut);
+  return larger > first ? cut_batch(network, layers, binding, batch, larger, where) : std::move(cut);
 }
 
 /// Integer inputs whose values are given become constants where shapes depend on them.

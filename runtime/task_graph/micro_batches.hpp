@@ -22,10 +22,20 @@ struct MicroBatches {
   std::string uncut_because;  ///< why a batch is not cut as asked for: one micro-batch, or one a sample
 };
 
+/// Whether and where a batch may be cut, the same for any size of micro-batch.
+struct BatchCut {
+  BatchAxes axes;
+  std::string uncut_because;      ///< see MicroBatches
+  bool sample_by_sample = false;  ///< the network was exported for one sample
+};
+BatchCut find_cut(const Graph& network, const LayerTable& layers, const Binding& binding, std::int64_t batch);
+
 /// Cuts `batch` samples into micro-batches of `micro_batch`; binds and optimises each size. Where the batch
 /// cannot be cut, a network exported for one sample runs sample by sample, any other has the whole batch as
 /// one micro-batch, as when micro_batch is 0 or not smaller. InputError when the network cannot be bound to
-/// the batch.
+/// the batch. `where`: what find_cut says of the same network, binding and batch.
+MicroBatches cut_batch(const Graph& network, const LayerTable& layers, const Binding& binding,
+                       std::int64_t batch, std::int64_t micro_batch, const BatchCut& where);
 MicroBatches cut_batch(const Graph& network, const LayerTable& layers, const Binding& binding,
                        std::int64_t batch, std::int64_t micro_batch);
 
