@@ -226,12 +226,12 @@ void add_compare_command(CLI::App& app, int& exit_code) {
   o->request.options.lowering.add_to(*command);
   command->add_option("--iterations", o->request.iterations, "engine starpu: measured runs of each scheduler")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, kMostRuns));
   command
       ->add_option("--rounds", o->request.rounds,
                    "engine starpu: turns that calibration and each scheduler take for them")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->transform(whole_number(1, kMostRuns));
   command->add_option("--report", o->report, "write a page (HTML, opens without network)");
   command->add_option("--json", o->json, "write JSON, or print it where no file is given")
       ->expected(0, 1)
