@@ -7,6 +7,8 @@
 #include <deque>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <set>
+#include <tuple>
 
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/codelets.hpp"
@@ -142,6 +144,7 @@ class Run {
     }
     reset_buses();
     origin_ = starpu_timing_now();
+    send_inputs();
     for (TaskId t = 0; t < job_.graph.task_count(); ++t) submit(t);
     data_.request_results();
     check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
@@ -194,6 +197,26 @@ class Run {
           if (a.data == written.data && reads(a.mode)) data_.send(a.data, there, priority_of_[s]);
       }
     }
+  }
+  /// What tasks read before anything writes it leaves its home at once, soonest planned start first.
+  void send_inputs() {
+    const auto& placements = job_.decision.placements;
+    if (placements.empty() || job_.decision.mode == "order") return;
+    const TaskGraph& g = job_.graph;
+    std::vector<char> written(g.data_count(), 0);
+    std::vector<std::tuple<int, DataId, MemoryId>> wanted;
+    for (TaskId t = 0; t < g.task_count(); ++t) {
+      const MemoryId there = job_.platform.workers[placements[t].worker].memory;
+      for (const Access& a : g.accesses(t))
+        if (reads(a.mode) && written[a.data] == 0 && g.data(a.data).home != there)
+          wanted.emplace_back(-priority_of_[t], a.data, there);
+      for (const Access& a : g.accesses(t))
+        if (writes(a.mode)) written[a.data] = 1;
+    }
+    std::sort(wanted.begin(), wanted.end());
+    std::set<std::pair<DataId, MemoryId>> sent;
+    for (const auto& [order, d, there] : wanted)
+      if (sent.emplace(d, there).second) data_.send(d, there, -order);
   }
   void rank_starts() {
     const auto& placements = job_.decision.placements;
