@@ -77,6 +77,7 @@ ComparisonRow make_row(const ComparisonCase& c, const SimulationResult& result, 
   row.engine = result.trace.engine;
   row.summary = summarise(problem, result.trace, c.bounds);
   row.scheduler_seconds = result.scheduler_seconds;
+  row.engine_seconds = result.engine_seconds;
   row.transfers = row.summary.transfers;
   row.planned = result.plan.has_value();
   if (result.plan) {
@@ -232,7 +233,7 @@ class Run {
     for (ComparisonRow& row : c.rows)
       if (c.best_bound() > 0) row.summary.gap = std::max(0.0, row.summary.makespan / c.best_bound() - 1);
     // what-if runs are on the model engine
-    if (best_ && best_->trace.engine == "model" && !stopped())
+    if (request_.savings && best_ && best_->trace.engine == "model" && !stopped())
       c.savings = what_would_help(c.loaded->problem(), *best_, c.rows.front().chain);
     judge(c);
   }

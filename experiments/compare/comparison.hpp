@@ -32,6 +32,7 @@ struct ComparisonRow {
   std::string scheduler, family, about, engine;
   SimulationSummary summary;
   double scheduler_seconds = 0;
+  double engine_seconds = 0;  ///< wall time of the simulation, without planning
   std::size_t transfers = 0;
   bool planned = false;         ///< a static plan was carried out
   double planned_makespan = 0;  ///< by the scheduler's own model
@@ -81,6 +82,7 @@ struct ComparisonRequest {
   std::size_t bars = 400'000;                    ///< of all Gantt charts together
   std::size_t most_bars = 200'000;               ///< of one chart
   std::map<std::string, double> real_makespans;  ///< by scheduler
+  bool savings = true;                           ///< simulate what halving layers and links would save
   int iterations = 15, rounds = 5;               ///< of real runs, see ScheduleRuns
   const std::atomic<bool>* interrupt = nullptr;  ///< stops real runs
   bool real_runs() const;                        ///< the engine starpu is among the engines

@@ -69,6 +69,7 @@ ordered_json row_to_json(const ComparisonCase& c, const ComparisonRow& row) {
     links[platform.links[use.link].name] = {{"bytes", use.bytes}, {"busy", use.busy}};
   out["peak_memory_bytes"] = std::move(peak);
   out["scheduler_seconds"] = row.scheduler_seconds;
+  if (row.engine_seconds > 0) out["engine_seconds"] = row.engine_seconds;
   out["utilisation"] = std::move(utilisation);
   add_times(out, platform, row);
   out["critical_chain"] = {{"steps", row.chain.links.size()},

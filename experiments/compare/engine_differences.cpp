@@ -78,6 +78,8 @@ std::vector<EngineDifference> engine_differences(const ComparisonCase& c) {
     d.relative = d.makespan / d.reference_makespan - 1;
     d.bytes = row.summary.transfer_bytes;
     d.reference_bytes = twin->summary.transfer_bytes;
+    d.seconds = row.engine_seconds;
+    d.reference_seconds = twin->engine_seconds;
     const WorkerTime here = all_workers(row), there = all_workers(*twin);
     const double whole = d.reference_makespan * static_cast<double>(c.loaded->platform.workers.size());
     d.busy = (here.busy - there.busy) / whole;

@@ -19,8 +19,9 @@ struct EngineDifference {
   /// workers' mean time in computation and in each cause of lost time, here minus there.
   double busy = 0;
   std::array<double, kLostCauses> lost{};
-  double bytes = 0, reference_bytes = 0;  ///< moved
-  std::string why;                        ///< the same in words
+  double bytes = 0, reference_bytes = 0;      ///< moved
+  double seconds = 0, reference_seconds = 0;  ///< wall time of the engines, 0: not known
+  std::string why;                            ///< the same in words
 };
 
 /// For each row of another engine whose scheduler has a row on the first one, in the rows' order.

@@ -16,6 +16,7 @@ struct LoweringArguments {
   bool bf16 = false;
 
   void add_to(CLI::App& command);
+  bool operator==(const LoweringArguments&) const = default;
   /// InputError for a malformed --dim or --micro-batch.
   void apply(RunRequest& request) const;
 };

@@ -85,6 +85,15 @@ SimulationResult run_hints_on_model(const SchedulingProblem& problem, const Plan
   return result;
 }
 
+/// With the wall time that the call takes.
+template <class Simulate>
+SimulationResult timed(Simulate&& simulate) {
+  const auto start = std::chrono::steady_clock::now();
+  SimulationResult result = simulate();
+  result.engine_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
 Plan make_plan(const SchedulingProblem& problem, const SchedulerEntry& entry, double& seconds) {
   const auto start = std::chrono::steady_clock::now();
   Plan plan = entry.make_static()->schedule(problem);
@@ -159,11 +168,12 @@ SimulationResult run_plan(const std::string& engine, const LoadedProblem& loaded
   const SchedulingProblem problem = loaded.problem();
   SimulationResult result;
   if (engine == "simgrid") {
-    result = simulate_in_starpu(problem, plan, options.hybrid, starpu_options(loaded, options));
+    result = timed(
+        [&] { return simulate_in_starpu(problem, plan, options.hybrid, starpu_options(loaded, options)); });
   } else if (options.hybrid.empty()) {
-    result = simulate_plan(problem, plan, options.model);
+    result = timed([&] { return simulate_plan(problem, plan, options.model); });
   } else {
-    result = run_hints_on_model(problem, plan, options);
+    result = timed([&] { return run_hints_on_model(problem, plan, options); });
   }
   set_names(result, plan.scheduler);
   return result;
@@ -183,7 +193,8 @@ SimulationResult run_scheduler(const std::string& engine, const LoadedProblem& l
                       scheduler));
     if (!options.hybrid.empty())
       throw InputError(fmt::format("--hybrid {}: {} makes no plan", options.hybrid, scheduler));
-    result = simulate_in_starpu(loaded.problem(), scheduler, starpu_options(loaded, options));
+    result = timed(
+        [&] { return simulate_in_starpu(loaded.problem(), scheduler, starpu_options(loaded, options)); });
   } else {
     const SchedulerEntry& entry = scheduler_named(scheduler);
     const SchedulingProblem problem = loaded.problem();
@@ -197,9 +208,9 @@ SimulationResult run_scheduler(const std::string& engine, const LoadedProblem& l
       throw InputError(fmt::format("--hybrid {}: {} decides while the run goes on and makes no plan",
                                    options.hybrid, scheduler));
     } else if (engine == "simgrid") {
-      result = simulate_in_starpu(problem, scheduler, starpu_options(loaded, options));
+      result = timed([&] { return simulate_in_starpu(problem, scheduler, starpu_options(loaded, options)); });
     } else {
-      result = simulate_scheduler(problem, scheduler, options.model);
+      result = timed([&] { return simulate_scheduler(problem, scheduler, options.model); });
     }
   }
   set_names(result, scheduler);

@@ -17,6 +17,7 @@ struct SimulationResult {
   Trace trace;
   double scheduler_seconds = 0;  ///< wall time of the static scheduler, or of the policy's calls
   std::optional<Plan> plan;      ///< of a static scheduler
+  double engine_seconds = 0;     ///< wall time that the engine took for it, without planning
   std::string engine_version;    ///< "StarPU 1.3.10" on the engine simgrid, else empty
 };
 
