@@ -89,6 +89,31 @@ TEST(Simgrid, CompareSetsEnginesAgainstEachOther) {
   EXPECT_EQ(c["schedulers"][0]["engine"], "model");
 }
 
+TEST(Simgrid, ValidateSetsTheEnginesAgainstEachOtherOnMachinesThatAreNotThere) {
+  for (const auto& [arguments, says] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"mobilenet_v2", "--platform", "local", "--platform", "dgx-1"}, "apart"},
+           {{"cholesky:4"}, "no kernels"},
+           {{"mobilenet_v2", "--platform", "dgx-1", "--cores", "2"}, "--micro-batches"}}) {
+    std::vector<std::string> all{"validate"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const CommandResult refused = run_espalier(all);
+    EXPECT_EQ(refused.exit_code, 2) << says;
+    EXPECT_THAT(refused.err, HasSubstr(says));
+  }
+  SIMGRID_OR_SKIP();
+  const CommandResult r = run_espalier({"validate", "squeezenet1_0", "--platform", "hetero-2v100-2p100",
+                                        "--schedulers", "dmdas,heft_topcuoglu2002", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  const auto c = nlohmann::json::parse(r.out)["cases"][0];
+  ASSERT_EQ(c["schedulers"].size(), 2U);
+  for (const auto& s : c["schedulers"]) {
+    EXPECT_GT(s["wall_seconds"]["simgrid"].get<double>(), s["wall_seconds"]["model"].get<double>());
+    double sum = 0;
+    for (const auto& part : s["made_of"]) sum += part.get<double>();
+    EXPECT_NEAR(sum, s["difference"].get<double>(), 1e-6);
+  }
+}
+
 TEST(Simgrid, AMachineTooLargeSaysHowToRaiseTheLimit) {
   SIMGRID_OR_SKIP();
   const fs::path file = fs::temp_directory_path() / ("large_" + std::to_string(::getpid()) + ".yaml");
