@@ -16,6 +16,9 @@
 namespace espalier {
 namespace {
 
+/// Calibration runs have CPU workers only.
+constexpr const char* kNoLinks = "none measured: all workers are cores, which share the main memory";
+
 struct CalibrateOptions {
   LoweringArguments lowering;
   std::vector<std::string> graphs;
@@ -162,9 +165,10 @@ void calibrate_all(const CalibrateOptions& o, int& exit_code) {
     j["file"] = file;
     j["machine"] = machine_identity(workers_for(o.lowering.cores), o.lowering.bf16);
     j["graphs"] = std::move(results);
+    j["links"] = {{"measured", false}, {"why", kNoLinks}};
     fmt::print("{}\n", j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   } else {
-    fmt::print("costs in {}\n", file);
+    fmt::print("links: {}\ncosts in {}\n", kNoLinks, file);
   }
   if (interrupt_flag()) exit_code = interrupt_exit_code();
 }

@@ -89,6 +89,19 @@ TEST(Simgrid, CompareSetsEnginesAgainstEachOther) {
   EXPECT_EQ(c["schedulers"][0]["engine"], "model");
 }
 
+TEST(Simgrid, GradientsByAllReduceRun) {
+  SIMGRID_OR_SKIP();
+  for (const char* scheduler : {"starpu:dmdas", "dmdas", "heft_topcuoglu2002"}) {
+    const CommandResult r =
+        run_espalier({"simulate", "squeezenet1_0", "--mode", "training", "--batch", "4", "--micro-batches",
+                      "2", "--gradients", "all-reduce", "--platform", "dgx-1", "--engine", "simgrid",
+                      "--scheduler", scheduler, "--json"});
+    ASSERT_EQ(r.exit_code, 0) << r.err;
+    const auto json = nlohmann::json::parse(r.out);
+    EXPECT_GE(json["makespan"].get<double>(), json["bounds"]["best"].get<double>()) << scheduler;
+  }
+}
+
 TEST(Simgrid, ValidateSetsTheEnginesAgainstEachOtherOnMachinesThatAreNotThere) {
   for (const auto& [arguments, says] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"mobilenet_v2", "--platform", "local", "--platform", "dgx-1"}, "apart"},
