@@ -9,7 +9,8 @@
 namespace espalier {
 namespace {
 
-/// Latency and bandwidth of a route, or of the way through the host where there is no direct one.
+/// Latency and bandwidth of a route, or of the way through the host where there is no direct one: pipelined,
+/// as the model engine moves data.
 std::pair<double, double> lane_between(const Platform& platform, MemoryId from, MemoryId to) {
   const auto direct = [&](MemoryId a, MemoryId b) {
     std::pair<double, double> lane{0, Instance::infinity()};
@@ -21,7 +22,7 @@ std::pair<double, double> lane_between(const Platform& platform, MemoryId from, 
   };
   if (platform.has_route(from, to)) return direct(from, to);
   const auto up = direct(from, 0), down = direct(0, to);
-  return {up.first + down.first, 1 / (1 / up.second + 1 / down.second)};
+  return {up.first + down.first, std::min(up.second, down.second)};
 }
 
 }  // namespace
