@@ -166,7 +166,8 @@ class PajeWriter {
     at(e.end, 2, fmt::format("19 {:.9f} L p m{} {} t{}", e.end, e.to, value, i));
   }
   void destroy() {
-    const double end = trace_.makespan;
+    // a result's way home may end after the last task
+    const double end = events_.empty() ? trace_.makespan : std::max(trace_.makespan, events_.back().time);
     for (std::size_t w = 0; w < platform_.workers.size(); ++w) line("8 {:.9f} w{} W", end, w);
     for (std::size_t m = 0; m < platform_.memories.size(); ++m) line("8 {:.9f} m{} M", end, m);
     line("8 {:.9f} p P", end);

@@ -47,7 +47,7 @@ test::ProblemCase nasty_case() {
 
 Trace nasty_trace(const test::ProblemCase& c) {
   Trace trace = simulate_scheduler(c.problem(), "heft_topcuoglu2002").trace;
-  trace.transfers.push_back({0, 0, 1, 0, 1});
+  trace.transfers.push_back({0, 0, 1, 0, trace.makespan + 1});  // a result on its way home
   trace.memory.push_back({0.5, 0, 3});
   return trace;
 }
