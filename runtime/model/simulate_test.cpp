@@ -147,6 +147,43 @@ TEST(Simulate, SharedLinkIsSplitFairly) {
   EXPECT_DOUBLE_EQ(simulate({g, p, costs}, plan_of({1, 2}), alone).makespan, 13);
 }
 
+/// GPU 1 and GPU 2 write a datum each and read the other's.
+TaskGraph exchange(std::int64_t bytes) {
+  TaskGraphBuilder b;
+  const CostClass c = b.add_class({"k", "", Flops(0), Bytes(0), 0});
+  const DataId x = b.add_data({Bytes(bytes)}), y = b.add_data({Bytes(bytes)});
+  for (const Access access : {Access{x, AccessMode::write}, Access{y, AccessMode::write},
+                              Access{x, AccessMode::read}, Access{y, AccessMode::read}})
+    b.add_task({.cost_class = c}, std::vector<Access>{access});
+  return b.build();
+}
+
+TEST(Simulate, PeerCopiesAreSerialWhereThePlatformSaysSo) {
+  // written at 1, two opposite copies of 10 s: at the same time 1 + 10 + 1, one after the other 1 + 20 + 1
+  const TaskGraph g = exchange(100);
+  Platform p = node(2, 10, 0, 1000);
+  const CostTable costs = gpu_only(g, 1);
+  EXPECT_DOUBLE_EQ(simulate({g, p, costs}, plan_of({1, 2, 2, 1})).makespan, 12);
+  p.serial_peer_copies = true;
+  EXPECT_DOUBLE_EQ(simulate({g, p, costs}, plan_of({1, 2, 2, 1})).makespan, 22);
+}
+
+TEST(Simulate, PeerCopiesWaitForWhatComesInFromMainMemoryAndNotForWhatLeaves) {
+  // GPU 1 writes x (1 s), which GPU 2 reads; a datum for GPU 1 is on its way from main memory from 0 to 10
+  TaskGraphBuilder b;
+  const CostClass c = b.add_class({"k", "", Flops(0), Bytes(0), 0});
+  const DataId x = b.add_data({Bytes(100)}), y = b.add_data({Bytes(100)});
+  b.add_task({.cost_class = c}, std::vector<Access>{{x, AccessMode::write}});
+  b.add_task({.cost_class = c}, std::vector<Access>{{x, AccessMode::read}});
+  b.add_task({.cost_class = c}, std::vector<Access>{{y, AccessMode::read}});
+  const TaskGraph g = b.build();
+  Platform p = node(2, 10, 0, 1000);
+  const CostTable costs = gpu_only(g, 1);
+  EXPECT_DOUBLE_EQ(simulate({g, p, costs}, plan_of({1, 2, 1})).makespan, 12);
+  p.serial_peer_copies = true;
+  EXPECT_DOUBLE_EQ(simulate({g, p, costs}, plan_of({1, 2, 1})).makespan, 21);
+}
+
 TEST(Simulate, TransfersOfOnePairQueue) {
   // both data go to the same GPU one after the other: 1 + 10, 1 + 10 at 22; tasks at 11 .. 13 and 22 .. 24
   const TaskGraph g = readers(2, 100);

@@ -8,6 +8,7 @@ namespace espalier::model {
 Transfers::Transfers(const Platform& platform, std::size_t data_count, bool contention, EventQueue& events)
     : events_(events),
       flows_(platform),
+      engines_(platform),
       memories_(platform.memories.size()),
       first_of_data_(data_count, kNoTransfer) {
   build_paths(platform, contention);
@@ -86,20 +87,79 @@ TransferId Transfers::begin(Transfer what, double now) {
   }
   Pair& pair = pairs_[t.from * memories_ + t.to];
   pair.queued_bytes += static_cast<double>(t.size.value);
-  if (pair.busy) {
+  if (engines_.serial()) {
+    enqueue(id);
+    start_waiting(now);
+  } else if (pair.busy) {
     enqueue(id);
   } else {
-    pair.busy = true;
-    move(id, now);
+    set_out(id, now);
   }
   return id;
 }
 
 void Transfers::enqueue(TransferId id) {
   const Transfer& t = transfers_[id];
-  auto& waiting = pairs_[t.from * memories_ + t.to].waiting;
-  waiting.push_back({t.demanded, t.key, sequence_++, id, generations_[id]});
-  std::push_heap(waiting.begin(), waiting.end(), later);
+  const std::uint32_t index = t.from * static_cast<std::uint32_t>(memories_) + t.to;
+  Pair& pair = pairs_[index];
+  pair.waiting.push_back({t.demanded, t.key, sequence_++, id, generations_[id]});
+  std::push_heap(pair.waiting.begin(), pair.waiting.end(), later);
+  if (!engines_.serial() || pair.listed) return;
+  pair.listed = true;
+  waiting_pairs_.push_back(index);
+}
+
+/// Leaves the queue of its pair.
+void Transfers::set_out(TransferId id, double now) {
+  const Transfer& t = transfers_[id];
+  pairs_[t.from * memories_ + t.to].busy = true;
+  if (engines_.serial()) engines_.take(t.from, t.to);
+  move(id, now);
+}
+
+/// Entries of transfers that have left meanwhile go; true when one is left.
+bool Transfers::drop_void_entries(Pair& pair) {
+  while (!pair.waiting.empty()) {
+    const Entry& head = pair.waiting.front();
+    if (head.generation == generations_[head.id] && !transfers_[head.id].moving) return true;
+    std::pop_heap(pair.waiting.begin(), pair.waiting.end(), later);
+    pair.waiting.pop_back();
+  }
+  return false;
+}
+
+/// Where pairs exclude each other: the first of each pair's line, best first, sets out if nothing that moves
+/// or comes before it excludes it.
+void Transfers::start_waiting(double now) {
+  candidates_.clear();
+  for (std::size_t i = 0; i < waiting_pairs_.size();) {
+    Pair& pair = pairs_[waiting_pairs_[i]];
+    if (!drop_void_entries(pair)) {
+      pair.listed = false;
+      waiting_pairs_[i] = waiting_pairs_.back();
+      waiting_pairs_.pop_back();
+      continue;
+    }
+    if (!pair.busy) candidates_.push_back({pair.waiting.front(), waiting_pairs_[i]});
+    ++i;
+  }
+  std::sort(candidates_.begin(), candidates_.end(),
+            [](const Candidate& a, const Candidate& b) { return later(b.head, a.head); });
+  held_back_.clear();
+  for (const Candidate& c : candidates_) {
+    const Transfer& t = transfers_[c.head.id];
+    if (engines_.free_for(t.from, t.to)) {
+      Pair& pair = pairs_[c.pair];
+      std::pop_heap(pair.waiting.begin(), pair.waiting.end(), later);
+      pair.waiting.pop_back();
+      set_out(c.head.id, now);
+    } else {
+      engines_.take(t.from, t.to);
+      held_back_.push_back(c);
+    }
+  }
+  for (const Candidate& c : held_back_)
+    engines_.give_back(transfers_[c.head.id].from, transfers_[c.head.id].to);
 }
 
 void Transfers::demand(TransferId id) {
@@ -155,15 +215,15 @@ void Transfers::end(TransferId id, double now) {
   Pair& pair = pairs_[t.from * memories_ + t.to];
   pair.queued_bytes -= static_cast<double>(t.size.value);
   pair.busy = false;
-  while (!pair.waiting.empty()) {
-    std::pop_heap(pair.waiting.begin(), pair.waiting.end(), later);
-    const Entry next = pair.waiting.back();
-    pair.waiting.pop_back();
-    if (next.generation != generations_[next.id] || transfers_[next.id].moving) continue;
-    pair.busy = true;
-    move(next.id, now);
-    return;
+  if (engines_.serial()) {
+    engines_.give_back(t.from, t.to);
+    return start_waiting(now);
   }
+  if (!drop_void_entries(pair)) return;
+  const TransferId next = pair.waiting.front().id;
+  std::pop_heap(pair.waiting.begin(), pair.waiting.end(), later);
+  pair.waiting.pop_back();
+  set_out(next, now);
 }
 
 TransferId Transfers::find(DataId data, MemoryId to) const {

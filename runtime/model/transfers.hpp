@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/model/copy_engines.hpp"
 #include "runtime/model/event_queue.hpp"
 #include "runtime/model/flow_network.hpp"
 
@@ -33,7 +34,9 @@ struct Transfer {
 
 /// Transfers queued and under way. Between one pair of memories one transfer moves at a time, as on a copy
 /// engine: those that tasks wait for first, then prefetches by key; pairs share links max-min fairly. Where
-/// no link of the route is shared, or without contention, each starts at once and has its route alone.
+/// no link of the route is shared, or without contention, each starts at once and has its route alone. Where
+/// the platform's copies between GPUs are serial, pairs exclude each other too (CopyEngines), and what waits
+/// keeps what comes after it from overtaking on the same ends.
 class Transfers {
  public:
   Transfers(const Platform& platform, std::size_t data_count, bool contention, EventQueue& events);
@@ -79,7 +82,12 @@ class Transfers {
   struct Pair {
     std::vector<Entry> waiting;  ///< heap
     bool busy = false;
+    bool listed = false;  ///< among waiting_pairs_
     double queued_bytes = 0;
+  };
+  struct Candidate {
+    Entry head;
+    std::uint32_t pair;
   };
   static bool later(const Entry& a, const Entry& b);
   const Path& path(MemoryId from, MemoryId to) const {
@@ -87,15 +95,21 @@ class Transfers {
   }
   void build_paths(const Platform& platform, bool contention);
   void enqueue(TransferId id);
+  void set_out(TransferId id, double now);
+  bool drop_void_entries(Pair& pair);
+  void start_waiting(double now);
   void move(TransferId id, double now);
 
   EventQueue& events_;
   FlowNetwork flows_;
+  CopyEngines engines_;
   std::size_t memories_;
   bool uniform_ = false;  ///< all pairs use one unshared link (identical:P): no table of pairs
   Path uniform_path_;
   std::vector<Path> paths_;
   std::vector<Pair> pairs_;
+  std::vector<std::uint32_t> waiting_pairs_;       ///< where copies are serial: pairs with something in line
+  std::vector<Candidate> candidates_, held_back_;  ///< scratch
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> generations_;
   std::vector<TransferId> free_, first_of_data_;

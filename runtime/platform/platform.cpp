@@ -53,6 +53,7 @@ std::uint64_t Platform::fingerprint() const {
     mix(std::bit_cast<std::uint64_t>(l.bandwidth) ^ std::bit_cast<std::uint64_t>(l.latency.value));
   for (const Route& r : routes_)
     for (const LinkId l : r.links) mix(l + 1U);
+  if (serial_peer_copies) mix(1);
   return hash;
 }
 

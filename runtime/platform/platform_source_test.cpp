@@ -52,6 +52,20 @@ TEST(Quantity, RefusesUnknownUnitsAndNamesTheAccepted) {
   EXPECT_THAT(error("1 gb", Dimension::bytes), HasSubstr("unknown unit"));
 }
 
+TEST(PlatformYaml, PeerCopiesAreSerialOrParallel) {
+  const auto read = [](const char* value) {
+    return read_platform(std::string("kinds: {c: {type: cpu}}\nmemories: {main: 1 GiB}\n"
+                                     "devices: [{name: cpu, kind: c, memory: main}]\n") +
+                             value,
+                         "p.yaml");
+  };
+  EXPECT_FALSE(read("").serial_peer_copies);
+  EXPECT_TRUE(read("peer_copies: serial").serial_peer_copies);
+  EXPECT_FALSE(read("peer_copies: parallel").serial_peer_copies);
+  EXPECT_NE(read("peer_copies: serial").fingerprint(), read("").fingerprint());
+  EXPECT_THAT(error_of([&] { read("peer_copies: both"); }), HasSubstr("p.yaml:4: peer_copies \"both\""));
+}
+
 TEST(PlatformNamed, EachNamedOneIsComplete) {
   ASSERT_GE(named_platforms().size(), 7U);
   for (const NamedPlatform& named : named_platforms()) {

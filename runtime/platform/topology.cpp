@@ -78,6 +78,7 @@ void Topology::include(const Topology& other, const std::string& prefix) {
     e.b = vertex[e.b];
     connect(e);
   }
+  serial_peer_copies_ = serial_peer_copies_ || other.serial_peer_copies_;
 }
 
 const Topology::Vertex* Topology::find(const std::string& name) const {
@@ -88,6 +89,7 @@ const Topology::Vertex* Topology::find(const std::string& name) const {
 Platform Topology::finish(const std::string& name) const {
   Platform p;
   p.name = name;
+  p.serial_peer_copies = serial_peer_copies_;
   p.kinds = kinds_;
   for (std::size_t m = 0; m < vertex_of_.size(); ++m)
     p.memories.push_back({names_[vertex_of_[m]], capacities_[m]});

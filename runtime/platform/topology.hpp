@@ -28,6 +28,8 @@ class Topology {
   /// The memory must be one.
   void add_worker(const std::string& name, KindId kind, Vertex memory);
   void connect(const Edge& edge);
+  /// Platform::serial_peer_copies.
+  void set_serial_peer_copies(bool serial) { serial_peer_copies_ = serial; }
   /// Copies another machine in; its names get a prefix.
   void include(const Topology& other, const std::string& prefix);
 
@@ -60,6 +62,7 @@ class Topology {
   std::vector<WorkerAt> workers_;
   std::vector<Edge> edges_;
   std::unordered_map<std::string, Vertex> index_;
+  bool serial_peer_copies_ = false;
 };
 
 }  // namespace espalier

@@ -233,14 +233,22 @@ class Reader {
       }
   }
 
+  void read_peer_copies(const YAML::Node& node) {
+    const std::string copies = text(node, "peer_copies");
+    if (copies != "serial" && copies != "parallel")
+      fail(node, fmt::format("peer_copies \"{}\": serial or parallel was expected", copies));
+    machine_.topology.set_serial_peer_copies(copies == "serial");
+  }
+
   const std::string& name_;
   const std::function<MachineDescription(const std::string&)>& load_;
   MachineDescription machine_;
 };
 
 MachineDescription Reader::read(const YAML::Node& root) {
-  require_keys(root, "a platform",
-               {"name", "summary", "kinds", "memories", "switches", "devices", "links", "machines"});
+  require_keys(
+      root, "a platform",
+      {"name", "summary", "kinds", "memories", "switches", "devices", "links", "machines", "peer_copies"});
   machine_.name = root["name"] ? text(root["name"], "name") : name_;
   if (root["summary"]) machine_.summary = text(root["summary"], "summary");
   if (root["kinds"]) read_kinds(root["kinds"]);
@@ -253,6 +261,7 @@ MachineDescription Reader::read(const YAML::Node& root) {
     for (const YAML::Node& d : list(root["devices"], "devices")) read_device(d);
   if (root["links"])
     for (const YAML::Node& l : list(root["links"], "links")) read_link(l);
+  if (root["peer_copies"]) read_peer_copies(root["peer_copies"]);
   if (machine_.topology.worker_count() == 0)
     fail(root,
          "the platform has no device: devices: [{name: cpu, kind: ..., count: 8, memory: ...}] is needed");
