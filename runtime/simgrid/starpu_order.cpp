@@ -58,6 +58,7 @@ StarpuOrder starpu_order(const Platform& p) {
   out.name = p.name;
   out.kinds = p.kinds;
   out.links = p.links;
+  out.serial_peer_copies = p.serial_peer_copies;
   for (const MemoryId m : order.memory_of) out.memories.push_back(p.memories[m]);
   for (const WorkerId w : order.worker_of) {
     Worker worker = p.workers[w];
