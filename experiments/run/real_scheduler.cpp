@@ -32,7 +32,8 @@ starpu::PlanMode plan_mode(std::string_view hybrid) {
 Trace simulate_as_run(const SchedulingProblem& problem, const Plan& plan, PlanMode mode,
                       const SimulationOptions& options) {
   if (mode == PlanMode::strict) return simulate(problem, plan, options);
-  const auto hints = make_plan_hints(plan, mode != PlanMode::order, mode != PlanMode::allocation);
+  const auto hints =
+      make_plan_hints(plan, mode != PlanMode::order, mode != PlanMode::allocation, problem.platform);
   return simulate(problem, *hints, options);
 }
 

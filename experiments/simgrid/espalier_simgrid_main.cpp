@@ -4,6 +4,7 @@
 #include "graphs/base/error.hpp"
 #include "graphs/base/file_io.hpp"
 #include "runtime/starpu/simulated_run.hpp"
+#include "schedulers/hybrid/plan_hints.hpp"
 #include "schedulers/scheduler_list.hpp"
 
 /// What espalier-simgrid does between SimGrid's start and end: reads a job, runs it, writes the outcome.
@@ -18,6 +19,13 @@ simgrid::Outcome run_file(const char* path) {
     if (entry.make_online == nullptr)
       throw InputError(fmt::format("{} makes plans and is no online policy", entry.name));
     online = entry.make_online();
+  }
+  if (const simgrid::Decision& d = job.decision;
+      d.kind == simgrid::Decision::Kind::plan && d.mode != "strict" && has_unlike_workers(job.platform)) {
+    Plan plan;
+    plan.scheduler = d.name;
+    plan.placements = d.placements;
+    online = make_plan_hints(std::move(plan), d.mode != "order", d.mode != "allocation", job.platform);
   }
   return starpu::run_simulated(job, std::move(online));
 }

@@ -79,7 +79,8 @@ SimulationResult run_starpu_policy(const SchedulingProblem& given, const std::st
 
 SimulationResult run_hints_on_model(const SchedulingProblem& problem, const Plan& plan,
                                     const EngineOptions& options) {
-  const auto hints = make_plan_hints(plan, options.hybrid != "order", options.hybrid != "allocation");
+  const auto hints =
+      make_plan_hints(plan, options.hybrid != "order", options.hybrid != "allocation", problem.platform);
   SimulationResult result;
   result.trace = simulate(problem, *hints, options.model);
   return result;

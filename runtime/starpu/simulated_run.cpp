@@ -240,7 +240,7 @@ class Run {
   void make_driver(std::unique_ptr<OnlinePolicy> online) {
     const Decision& d = job_.decision;
     if (d.kind == Decision::Kind::starpu) return;
-    if (d.kind == Decision::Kind::online) {
+    if (online) {  // a policy of ours, or a plan's hints to one
       driver_ = make_online_driver(&job_, job_.problem(), std::move(online), d.name, &data_);
       return;
     }

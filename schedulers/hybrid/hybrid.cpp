@@ -8,14 +8,15 @@ namespace {
 
 class Hybrid final : public DequeModel {
  public:
-  Hybrid(MakeStatic planner, bool allocation, bool order)
+  using PlanOf = std::function<Plan(const SchedulingProblem&)>;
+  Hybrid(PlanOf plan_of, bool allocation, bool order)
       : DequeModel({.data_aware = true, .sorted = true}),
-        planner_(std::move(planner)),
+        plan_of_(std::move(plan_of)),
         allocation_(allocation),
         order_(order) {}
 
   void begin(const SchedulingProblem& problem, RuntimeView& view) override {
-    const Plan plan = planner_()->schedule(problem);
+    const Plan plan = plan_of_(problem);
     places_.clear();
     priorities_.clear();
     for (const Placement& p : plan.placements) {
@@ -27,14 +28,23 @@ class Hybrid final : public DequeModel {
   }
 
  private:
-  MakeStatic planner_;
+  PlanOf plan_of_;
   bool allocation_, order_;
 };
 
 }  // namespace
 
 std::unique_ptr<OnlinePolicy> make_hybrid(MakeStatic planner, bool allocation, bool order) {
-  return std::make_unique<Hybrid>(std::move(planner), allocation, order);
+  return std::make_unique<Hybrid>(
+      [planner = std::move(planner)](const SchedulingProblem& problem) {
+        return planner()->schedule(problem);
+      },
+      allocation, order);
+}
+
+std::unique_ptr<OnlinePolicy> make_hybrid(Plan plan, bool allocation, bool order) {
+  return std::make_unique<Hybrid>([plan = std::move(plan)](const SchedulingProblem&) { return plan; },
+                                  allocation, order);
 }
 
 std::unique_ptr<OnlinePolicy> make_hybrid_allocation() {

@@ -16,6 +16,9 @@ using MakeStatic = std::function<std::unique_ptr<StaticScheduler>()>;
 /// The plan is made by `planner` when the run begins.
 std::unique_ptr<OnlinePolicy> make_hybrid(MakeStatic planner, bool allocation, bool order);
 
+/// With a given plan, for this problem.
+std::unique_ptr<OnlinePolicy> make_hybrid(Plan plan, bool allocation, bool order);
+
 /// With HEFT's plan.
 std::unique_ptr<OnlinePolicy> make_hybrid_allocation();
 std::unique_ptr<OnlinePolicy> make_hybrid_order();

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <set>
 
+#include "schedulers/hybrid/hybrid.hpp"
+
 namespace espalier {
 namespace {
 
@@ -57,7 +59,15 @@ class PlanHints final : public OnlinePolicy {
 
 }  // namespace
 
-std::unique_ptr<OnlinePolicy> make_plan_hints(Plan plan, bool allocation, bool order) {
+bool has_unlike_workers(const Platform& platform) {
+  return std::any_of(platform.workers.begin(), platform.workers.end(), [&](const Worker& w) {
+    return w.kind != platform.workers[0].kind || w.memory != platform.workers[0].memory;
+  });
+}
+
+std::unique_ptr<OnlinePolicy> make_plan_hints(Plan plan, bool allocation, bool order,
+                                              const Platform& platform) {
+  if (has_unlike_workers(platform)) return make_hybrid(std::move(plan), allocation, order);
   return std::make_unique<PlanHints>(std::move(plan), allocation, order);
 }
 
