@@ -33,7 +33,6 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
 
   void begin() override {
     tasks_.assign(problem_.graph.task_count(), nullptr);
-    ends_.assign(problem_.platform.workers.size(), -1);
     held_.assign(problem_.platform.workers.size(), {});
     idle_ = std::vector<Idle>(problem_.platform.workers.size());
     changes_ = 0;
@@ -58,7 +57,7 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   }
 
   starpu_task* pop(unsigned worker) override {
-    if (ready_.load() == 0 || worker >= ends_.size()) return nullptr;
+    if (ready_.load() == 0 || worker >= held_.size()) return nullptr;
     Idle& idle = idle_[worker];
     if (idle.asked && idle.changes == changes_.load(std::memory_order_acquire) && seconds_now() < idle.again)
       return nullptr;
@@ -79,8 +78,15 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
     return id == kNoTask ? nullptr : give_out(id, worker);
   }
 
+  void started(TaskId id, unsigned worker) override {
+    if (worker >= held_.size()) return;
+    const std::lock_guard lock(mutex_);
+    for (Held& h : held_[worker])
+      if (h.task == id) h.start = seconds_now() - origin_;
+  }
+
   void done(TaskId id, unsigned worker) override {
-    if (worker >= ends_.size()) return;
+    if (worker >= held_.size()) return;
     const std::lock_guard lock(mutex_);
     something_happens();
     take_back(id, worker);
@@ -102,7 +108,11 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
 
   /// The time at which the policy was called: one instant for all that it asks meanwhile.
   double now() const override { return clock_ - origin_; }
-  double expected_free(WorkerId worker) const override { return std::max(ends_[worker], now()); }
+  double expected_free(WorkerId worker) const override {
+    double end = 0;
+    for (const Held& h : held_[worker]) end = std::max(end, h.start >= 0 ? h.start : now()) + h.seconds;
+    return std::max(end, now());
+  }
   bool is_valid(DataId d, MemoryId memory) const override {
     return data_ != nullptr ? data_->is_valid(d, memory) : memory == STARPU_MAIN_RAM;
   }
@@ -112,6 +122,13 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   void prefetch(TaskId task, MemoryId memory) override {
     if (data_ != nullptr && tasks_[task] != nullptr) data_->prefetch(task, tasks_[task], memory);
   }
+
+  /// Given out and not ended. A GPU's worker holds the next task while the first one runs.
+  struct Held {
+    TaskId task;
+    double seconds;     ///< expected
+    double start = -1;  ///< -1: its data are on their way, as far as is known
+  };
 
   void something_happens() {
     changes_.store(changes_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -142,16 +159,12 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
     const Worker& w = problem_.platform.workers[worker];
     const double seconds = problem_.costs.seconds(problem_.graph.task(id).cost_class, w.kind) +
                            problem_.platform.kinds[w.kind].task_overhead.value;
-    ends_[worker] = std::max(ends_[worker], now()) + seconds;
-    held_[worker].emplace_back(id, seconds);
+    // in main memory a task starts when it is taken; elsewhere started() tells
+    held_[worker].push_back({id, seconds, w.memory == STARPU_MAIN_RAM && data_ == nullptr ? now() : -1});
     return task;
   }
-  /// A GPU's worker holds the next task while the first one runs.
   void take_back(TaskId id, unsigned worker) {
-    auto& held = held_[worker];
-    std::erase_if(held, [&](const auto& h) { return h.first == id; });
-    ends_[worker] = held.empty() ? -1 : now();
-    for (const auto& [task, seconds] : held) ends_[worker] += seconds;
+    std::erase_if(held_[worker], [&](const Held& h) { return h.task == id; });
   }
 
   SchedulingProblem problem_;
@@ -159,10 +172,9 @@ class OnlineDriver final : public TaskDriver, private RuntimeView {
   std::string name_;
   DataView* data_;
   Mutex mutex_;
-  std::vector<starpu_task*> tasks_;  ///< ready and not given out, by task
-  std::vector<double> ends_;         ///< expected end of what a worker holds; -1: nothing
-  std::vector<std::vector<std::pair<TaskId, double>>> held_;  ///< by worker: given out and not ended
-  std::vector<Idle> idle_;                                    ///< by worker
+  std::vector<starpu_task*> tasks_;      ///< ready and not given out, by task
+  std::vector<std::vector<Held>> held_;  ///< by worker
+  std::vector<Idle> idle_;               ///< by worker
   std::atomic<std::size_t> ready_{0};
   std::atomic<std::uint32_t> changes_{0};  ///< tasks that became ready or ended
   std::size_t available_ = 0, running_ = 0;

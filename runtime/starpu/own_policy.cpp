@@ -17,6 +17,12 @@ constexpr bool kWorkersSleep = false;
 constexpr bool kWorkersSleep = true;
 #endif
 
+#ifdef STARPU_SIMGRID
+constexpr bool kSimulated = true;
+#else
+constexpr bool kSimulated = false;
+#endif
+
 std::atomic<TaskDriver*> driver{nullptr};
 
 /// Set while a worker asks the driver: an idle one does so all the time, also when the driver is taken away.
@@ -88,6 +94,15 @@ starpu_task* pop(unsigned /*context*/) {
   return task;
 }
 
+/// Between the pop and the start lies the way of the data, which a worker beside main memory does not wait
+/// for.
+void before(starpu_task* task, unsigned /*context*/) {
+  const auto worker = static_cast<unsigned>(starpu_worker_get_id());
+  if (!kSimulated && starpu_worker_get_memory_node(worker) == STARPU_MAIN_RAM) return;
+  TaskId id = kNoTask;
+  if (TaskDriver* d = driver_of(task, id); d != nullptr) d->started(id, worker);
+}
+
 void after(starpu_task* task, unsigned /*context*/) {
   TaskId id = kNoTask;
   if (TaskDriver* d = driver_of(task, id); d != nullptr)
@@ -100,6 +115,7 @@ starpu_sched_policy make_policy() {
   p.deinit_sched = deinit;
   p.push_task = push;
   p.pop_task = pop;
+  p.pre_exec_hook = before;
   p.post_exec_hook = after;
   p.policy_name = "espalier";
   p.policy_description = "carries out a plan or asks an online policy of Espalier's";

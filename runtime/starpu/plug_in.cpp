@@ -93,6 +93,12 @@ class PlugIn {
       starpu_task_set_implementation(task, implementation);
     return task != nullptr ? task : common_.pop(worker);
   }
+  void started(starpu_task* task) {
+    const auto worker = static_cast<unsigned>(starpu_worker_get_id());
+    const auto place = reinterpret_cast<std::uintptr_t>(task->sched_data);
+    if (place != 0 && platform_.workers[worker].memory != STARPU_MAIN_RAM)
+      driver_->started(static_cast<TaskId>(place - 1), worker);
+  }
   void done(starpu_task* task) {
     const auto place = reinterpret_cast<std::uintptr_t>(task->sched_data);
     if (place == 0) return;
@@ -169,6 +175,9 @@ struct Hooks {
     PlugIn* state = rows[Index].state.load();
     return state == nullptr ? nullptr : state->pop(static_cast<unsigned>(starpu_worker_get_id()));
   }
+  static void before(starpu_task* task, unsigned /*context*/) {
+    if (PlugIn* state = rows[Index].state.load(); state != nullptr) state->started(task);
+  }
   static void after(starpu_task* task, unsigned /*context*/) {
     if (PlugIn* state = rows[Index].state.load(); state != nullptr) state->done(task);
   }
@@ -177,6 +186,7 @@ struct Hooks {
     p.deinit_sched = deinit;
     p.push_task = push;
     p.pop_task = pop;
+    p.pre_exec_hook = before;
     p.post_exec_hook = after;
   }
 };

@@ -27,6 +27,9 @@ class TaskDriver {
   virtual WorkerId push(starpu_task* task, TaskId id) = 0;
   /// A task for this worker or null.
   virtual starpu_task* pop(unsigned worker) = 0;
+  /// Its data are there and the worker begins, or has it in line behind the one that runs. Told where a pop
+  /// and a start can be far apart: in simulations, and by workers beside other memories than the main one.
+  virtual void started(TaskId /*id*/, unsigned /*worker*/) {}
   virtual void done(TaskId id, unsigned worker) = 0;
   /// No further task of this run is going to be submitted, and some never were: what is in flight is handed
   /// out in any order, so that nothing waits for a task that does not come.
