@@ -61,9 +61,9 @@ class Platform {
   /// takes in what comes, as CUDA was observed to do over PCIe (StarPU, src/core/simgrid.c). False: copies of
   /// unlike pairs move at the same time.
   bool serial_peer_copies = false;
-  /// On SimGrid, StarPU's costs of queueing and allocating on a GPU are part of the machine: it was sampled
+  /// On SimGrid, StarPU's costs of submitting, queueing and allocating are part of the machine: it was sampled
   /// with StarPU, and its kinds have no task overhead of their own.
-  bool starpu_gpu_costs = false;
+  bool starpu_costs = false;
 
   void set_route(MemoryId from, MemoryId to, std::vector<LinkId> route);
   /// Links crossed from one memory to another; empty for from == to. InputError when there is no route.

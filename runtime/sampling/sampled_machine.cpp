@@ -43,7 +43,7 @@ class Builder {
  public:
   Builder(const MachineXml& xml, const std::string& file, const std::string& host) : xml_(xml), file_(file) {
     platform_.name = host;
-    platform_.serial_peer_copies = platform_.starpu_gpu_costs = true;
+    platform_.serial_peer_copies = platform_.starpu_costs = true;
     host_named(xml, "RAM", file);
     gpus_ = count_hosts(xml, "CUDA");
     const std::size_t cores = count_hosts(xml, "CPU");

@@ -25,12 +25,14 @@ std::vector<std::string> unwanted_variables() {
           "STARPU_LIMIT_",  "STARPU_MAIN_THREAD", "STARPU_HOME",       "STARPU_PATH"};
 }
 
-/// One iteration of many on a machine whose kinds have their task overhead already: buffers exist by then, so
-/// nothing is allocated or freed, and queueing on a GPU is part of the task's time. The user's own values
-/// win.
-void leave_out_gpu_costs(std::map<std::string, std::string>& out) {
-  for (const char* name : {"STARPU_SIMGRID_CUDA_MALLOC_COST", "STARPU_SIMGRID_CUDA_QUEUE_COST",
-                           "STARPU_MINIMUM_CLEAN_BUFFERS", "STARPU_TARGET_CLEAN_BUFFERS"})
+/// One iteration of many on a machine whose kinds have their task overhead already: it was submitted while
+/// the one before ran, buffers exist, so nothing is allocated or freed, and pushing, fetching and queueing
+/// are part of the task's time. The user's own values win.
+void leave_out_starpu_costs(std::map<std::string, std::string>& out) {
+  for (const char* name :
+       {"STARPU_SIMGRID_TASK_SUBMIT_COST", "STARPU_SIMGRID_TASK_PUSH_COST",
+        "STARPU_SIMGRID_FETCHING_INPUT_COST", "STARPU_SIMGRID_SCHED_COST", "STARPU_SIMGRID_CUDA_MALLOC_COST",
+        "STARPU_SIMGRID_CUDA_QUEUE_COST", "STARPU_MINIMUM_CLEAN_BUFFERS", "STARPU_TARGET_CLEAN_BUFFERS"})
     if (std::getenv(name) == nullptr) out[name] = "0";
 }
 
@@ -43,7 +45,7 @@ std::map<std::string, std::string> environment(const fs::path& sampling, const S
                                          {"STARPU_CALIBRATE", "0"},
                                          {"STARPU_FXT_TRACE", "0"}};
   if (cores_differ(order)) out["STARPU_PERF_MODEL_HOMOGENEOUS_CPU"] = "0";
-  if (!platform.starpu_gpu_costs) leave_out_gpu_costs(out);
+  if (!platform.starpu_costs) leave_out_starpu_costs(out);
   return out;
 }
 

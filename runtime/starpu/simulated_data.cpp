@@ -85,12 +85,8 @@ void SimulatedData::give_accesses(TaskId t, starpu_task* task) const {
 void SimulatedData::submitted(TaskId t) {
   for (const Access& a : graph_.accesses(t)) {
     if (last_use_[a.data] != t || graph_.data(a.data).is_result) continue;
-    if (starpu_data_get_home_node(handles_[a.data]) >= 0) {
-      starpu_data_wont_use(handles_[a.data]);
-    } else {
-      starpu_data_unregister_submit(handles_[a.data]);
-      given_up_[a.data] = 1;
-    }
+    starpu_data_unregister_submit(handles_[a.data]);
+    given_up_[a.data] = 1;
   }
 }
 
