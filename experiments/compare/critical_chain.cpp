@@ -37,8 +37,7 @@ class Walk {
     std::size_t left = trace_.tasks.size() + trace_.transfers.size();
     while (step.event != kNone && left-- > 0)
       step = step.transfer ? from_transfer(step.event) : from_task(step.event);
-    if (!chain_.links.empty() && chain_.links.back().start > slack_)
-      wait_until(chain_.links.back().start, 0, chain_.links.back().event);
+    if (!chain_.links.empty() && chain_.links.back().start > slack_) wait_until(chain_.links.back().start, 0);
     if (!chain_.links.empty()) chain_.links.back().start = 0;
     std::reverse(chain_.links.begin(), chain_.links.end());
     for (const ChainLink& l : chain_.links)
@@ -111,12 +110,15 @@ class Walk {
       chain_.links.back().after = reason;
       chain_.links.back().start = std::max(start, std::min(end, chain_.links.back().end));
     } else {
-      wait_until(start, end, chain_.links.back().event);
+      wait_until(start, end);
       chain_.links.back().after = reason;
     }
     return {transfer, event};
   }
-  void wait_until(double end, double start, std::uint32_t event) {
+  /// Before a transfer, the task that it feeds tells what is waited for.
+  void wait_until(double end, double start) {
+    const ChainLink& next = chain_.links.back();
+    const std::uint32_t event = next.step == ChainStep::transfer ? event_of_[current_] : next.event;
     chain_.links.back().after = ChainReason::decision;
     add(ChainStep::wait, event, start, end);
   }

@@ -47,6 +47,27 @@ TEST(CriticalChain, ATaskThatStartsForNoReasonIsPrecededByAWait) {
   EXPECT_DOUBLE_EQ(chain.wait_seconds, 2);
 }
 
+TEST(CriticalChain, AWaitBeforeATransferNamesTheTaskThatItFeeds) {
+  // 0 ends at 1; its datum leaves at 3 (others went first) and is there at 6, when 1 starts
+  const auto c = test::identical_case({1, 4}, {{0, 1, 3}}, 2);
+  const MemoryId from = c.platform.workers[0].memory, to = c.platform.workers[1].memory;
+  DataId moved = 0;
+  for (const Access& a : c.graph.accesses(1))
+    if (reads(a.mode)) moved = a.data;
+  Trace trace;
+  trace.makespan = 10;
+  trace.tasks = {{0, 0, 0, 1, 0, 0, 0}, {1, 1, 6, 10, 1, 6, 1}};
+  trace.transfers.assign(5, {static_cast<DataId>(moved + 1), from, to, 1, 2});
+  trace.transfers.push_back({moved, from, to, 3, 6});
+  const CriticalChain chain = critical_chain(c.problem(), trace);
+  ASSERT_EQ(chain.links.size(), 4U);
+  EXPECT_EQ(chain.links[1].step, ChainStep::wait);
+  EXPECT_EQ(chain.links[1].event, 1U);
+  EXPECT_EQ(chain.links[2].step, ChainStep::transfer);
+  EXPECT_EQ(chain.links[2].event, 5U);
+  EXPECT_DOUBLE_EQ(chain.wait_seconds, 2);
+}
+
 TEST(CriticalChain, OfNoTasksIsEmpty) {
   const auto c = test::identical_case({1}, {}, 1);
   EXPECT_TRUE(critical_chain(c.problem(), Trace{}).links.empty());
