@@ -31,11 +31,13 @@ SimulatedData::SimulatedData(const TaskGraph& graph) : graph_(graph) {
 void SimulatedData::find_first_and_last_uses(std::vector<char>& written_first) {
   last_use_.assign(graph_.data_count(), kNoTask);
   written_first.assign(graph_.data_count(), 0);
+  written_.assign(graph_.data_count(), 0);
   given_up_.assign(graph_.data_count(), 0);
   uses_left_.assign(graph_.data_count(), 0);
   for (TaskId t = 0; t < graph_.task_count(); ++t)
     for (const Access& a : graph_.accesses(t)) {
       if (last_use_[a.data] == kNoTask) written_first[a.data] = a.mode == AccessMode::write ? 1 : 0;
+      if (writes(a.mode)) written_[a.data] = 1;
       last_use_[a.data] = t;
       ++uses_left_[a.data];
     }
@@ -85,13 +87,21 @@ void SimulatedData::give_accesses(TaskId t, starpu_task* task) const {
 void SimulatedData::submitted(TaskId t) {
   for (const Access& a : graph_.accesses(t)) {
     if (last_use_[a.data] != t || graph_.data(a.data).is_result) continue;
-    starpu_data_unregister_submit(handles_[a.data]);
-    given_up_[a.data] = 1;
+    if (starpu_data_get_home_node(handles_[a.data]) < 0) {
+      starpu_data_unregister_submit(handles_[a.data]);
+      given_up_[a.data] = 1;
+    } else if (written_[a.data] == 0) {
+      starpu_data_wont_use(handles_[a.data]);
+    }
   }
 }
 
 void SimulatedData::finished(TaskId t) {
-  for (const Access& a : graph_.accesses(t)) --uses_left_[a.data];
+  for (const Access& a : graph_.accesses(t)) {
+    if (--uses_left_[a.data] > 0 || written_[a.data] == 0 || graph_.data(a.data).is_result) continue;
+    // wont_use would copy it home first; invalid from the submission on, which prefetches must not meet
+    if (starpu_data_get_home_node(handles_[a.data]) >= 0) starpu_data_invalidate_submit(handles_[a.data]);
+  }
 }
 
 void SimulatedData::send(DataId d, MemoryId memory, int priority) {

@@ -18,7 +18,7 @@ class SimulatedData final : public DataView {
   const std::vector<TaskId>& explicit_predecessors(TaskId t) const;
   /// After the submission of a task: data that no later task reads or writes are let go.
   void submitted(TaskId t);
-  /// When a task has ended: data without further tasks may be gone.
+  /// When a task has ended: data without further tasks may be gone; of those at home no copy is kept.
   void finished(TaskId t);
   /// The datum is on its way to a memory that will want it; the greater priority goes first.
   void send(DataId data, MemoryId memory, int priority);
@@ -38,6 +38,7 @@ class SimulatedData final : public DataView {
 
   const TaskGraph& graph_;
   std::vector<starpu_data_handle_t> handles_;
+  std::vector<char> written_;             ///< by some task
   std::vector<char> given_up_;            ///< StarPU unregisters it after its last task
   std::vector<std::uint32_t> uses_left_;  ///< tasks that have not ended
   std::vector<TaskId> last_use_;

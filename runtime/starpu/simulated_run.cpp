@@ -240,6 +240,7 @@ class Run {
   void make_driver(std::unique_ptr<OnlinePolicy> online) {
     const Decision& d = job_.decision;
     if (d.kind == Decision::Kind::starpu) return;
+    rank_starts();
     if (online) {  // a policy of ours, or a plan's hints to one
       driver_ = make_online_driver(&job_, job_.problem(), std::move(online), d.name, &data_);
       return;
@@ -251,7 +252,6 @@ class Run {
                           : d.mode == "order"    ? PlanMode::order
                           : d.mode == "both"     ? PlanMode::both
                                                  : PlanMode::strict;
-    rank_starts();
     driver_ = make_plan_driver(&job_, job_.graph, std::move(plan), mode,
                                static_cast<unsigned>(job_.platform.workers.size()));
   }
