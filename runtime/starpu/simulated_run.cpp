@@ -7,8 +7,7 @@
 #include <deque>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <set>
-#include <tuple>
+#include <optional>
 
 #include "graphs/base/error.hpp"
 #include "runtime/starpu/codelets.hpp"
@@ -17,6 +16,7 @@
 #include "runtime/starpu/online_driver.hpp"
 #include "runtime/starpu/own_policy.hpp"
 #include "runtime/starpu/plan_driver.hpp"
+#include "runtime/starpu/planned_sends.hpp"
 #include "runtime/starpu/simulated_data.hpp"
 #include "runtime/starpu/starpu_check.hpp"
 #include "runtime/starpu/starpu_info.hpp"
@@ -126,6 +126,7 @@ class Run {
     job_running = &job_;
     make_driver(std::move(online));
     make_bodies();
+    make_sends();
   }
   ~Run() {
     set_driver(nullptr);
@@ -144,7 +145,7 @@ class Run {
     }
     reset_buses();
     origin_ = starpu_timing_now();
-    send_inputs();
+    if (sends_) sends_->begin();
     for (TaskId t = 0; t < job_.graph.task_count(); ++t) submit(t);
     data_.request_results();
     check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
@@ -174,7 +175,7 @@ class Run {
     e.data_ready = std::min(std::max(0.0, seconds(info->acquire_data_end_time)), e.start);
     trace_.tasks.push_back(e);
     last_end_ = std::max(last_end_, e.end);
-    send_outputs(record.task);
+    if (sends_) sends_->finished(record.task);
     for (unsigned m = 1; m < peak_.size(); ++m) {
       const auto total = starpu_memory_get_total(m), left = starpu_memory_get_available(m);
       if (total > 0) peak_[m] = std::max<std::int64_t>(peak_[m], total - left);
@@ -182,50 +183,12 @@ class Run {
   }
 
  private:
-  /// With a plan it is known who reads an output: it leaves when it is written, soonest planned start first.
-  void send_outputs(TaskId t) {
+  /// Not with a plan's order alone: who runs a task is open then.
+  void make_sends() {
     const auto& placements = job_.decision.placements;
     if (placements.empty() || job_.decision.mode == "order") return;
-    const TaskGraph& g = job_.graph;
-    const MemoryId here = job_.platform.workers[placements[t].worker].memory;
-    for (const TaskId s : g.successors(t)) {
-      const MemoryId there = job_.platform.workers[placements[s].worker].memory;
-      if (there == here) continue;
-      for (const Access& written : g.accesses(t)) {
-        if (!writes(written.mode)) continue;
-        for (const Access& a : g.accesses(s))
-          if (a.data == written.data && reads(a.mode)) data_.send(a.data, there, priority_of_[s]);
-      }
-    }
-  }
-  /// What tasks read before anything writes it leaves its home at once, soonest planned start first.
-  void send_inputs() {
-    const auto& placements = job_.decision.placements;
-    if (placements.empty() || job_.decision.mode == "order") return;
-    const TaskGraph& g = job_.graph;
-    std::vector<char> written(g.data_count(), 0);
-    std::vector<std::tuple<int, DataId, MemoryId>> wanted;
-    for (TaskId t = 0; t < g.task_count(); ++t) {
-      const MemoryId there = job_.platform.workers[placements[t].worker].memory;
-      for (const Access& a : g.accesses(t))
-        if (reads(a.mode) && written[a.data] == 0 && g.data(a.data).home != there)
-          wanted.emplace_back(-priority_of_[t], a.data, there);
-      for (const Access& a : g.accesses(t))
-        if (writes(a.mode)) written[a.data] = 1;
-    }
-    std::sort(wanted.begin(), wanted.end());
-    std::set<std::pair<DataId, MemoryId>> sent;
-    for (const auto& [order, d, there] : wanted)
-      if (sent.emplace(d, there).second) data_.send(d, there, -order);
-  }
-  void rank_starts() {
-    const auto& placements = job_.decision.placements;
-    std::vector<TaskId> order(placements.size());
-    for (TaskId t = 0; t < order.size(); ++t) order[t] = t;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](TaskId a, TaskId b) { return placements[a].start < placements[b].start; });
-    priority_of_.assign(order.size(), 0);
-    for (std::size_t i = 0; i < order.size(); ++i) priority_of_[order[i]] = -static_cast<int>(i);
+    sends_.emplace(job_.graph, job_.platform, placements,
+                   [this](DataId d, MemoryId there, int priority) { data_.send(d, there, priority); });
   }
 
   static std::unique_ptr<HeteroprioBuckets> make_buckets(const Job& job) {
@@ -240,7 +203,6 @@ class Run {
   void make_driver(std::unique_ptr<OnlinePolicy> online) {
     const Decision& d = job_.decision;
     if (d.kind == Decision::Kind::starpu) return;
-    rank_starts();
     if (online) {  // a policy of ours, or a plan's hints to one
       driver_ = make_online_driver(&job_, job_.problem(), std::move(online), d.name, &data_);
       return;
@@ -333,7 +295,7 @@ class Run {
   std::vector<starpu_task*> submitted_, kept_;
   std::vector<char> has_explicit_successor_, critical_;
   std::vector<std::int64_t> peak_;
-  std::vector<int> priority_of_;  ///< with a plan: by task, the soonest planned start the greatest
+  std::optional<PlannedSends> sends_;  ///< with a plan
   double origin_ = 0, last_end_ = 0;
   Trace trace_;
 };
