@@ -9,8 +9,9 @@
 namespace espalier::starpu {
 
 /// With a plan it is known who reads what next: the inputs of each worker's next tasks leave for its memory
-/// as soon as they are written, soonest planned start first. Further ahead nothing is sent: StarPU keeps few
-/// transfers under way, and those of later tasks would be in front of urgent ones.
+/// as soon as they are written, soonest planned start first. Next are the five from the first that has not
+/// ended and those that start within eight times the longest transfer after it. Further ahead nothing is
+/// sent: StarPU keeps few transfers under way, and those of later tasks would be in front of urgent ones.
 class PlannedSends {
  public:
   /// Datum, memory that will read it, priority (greater first).
